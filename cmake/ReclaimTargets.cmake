@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# How a target is declared in this repository; every folder uses these three functions.
+#
+#   reclaim_library(NAME SRCS a.cc b.cc DEPS other absl::status)
+#   reclaim_binary(NAME SRCS main.cc DEPS ...)
+#   reclaim_test(NAME SRCS a_test.cc DEPS ... [LABELS threads apiserver] [DATA_DIR])
+#
+# LABELS: `threads` = also run under ThreadSanitizer; `apiserver` = needs RECLAIM_TEST_KUBECONFIG.
+# Tests may read fixtures below the macro RECLAIM_SOURCE_DIR.
+
+function(reclaim_library name)
+  cmake_parse_arguments(ARG "" "" "SRCS;DEPS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SRCS})
+  target_include_directories(${name} PUBLIC "${CMAKE_SOURCE_DIR}")
+  target_link_libraries(${name} PUBLIC ${ARG_DEPS} Threads::Threads)
+endfunction()
+
+function(reclaim_binary name)
+  cmake_parse_arguments(ARG "" "" "SRCS;DEPS" ${ARGN})
+  add_executable(${name} ${ARG_SRCS})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS})
+endfunction()
+
+function(reclaim_test name)
+  cmake_parse_arguments(ARG "" "" "SRCS;DEPS;LABELS" ${ARGN})
+  add_executable(${name} ${ARG_SRCS})
+  target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}")
+  target_compile_definitions(${name} PRIVATE "RECLAIM_SOURCE_DIR=\"${CMAKE_SOURCE_DIR}\"")
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 120)
+endfunction()
