@@ -16,7 +16,7 @@ namespace {
 
 std::atomic<LogLevel> minimum_level{LogLevel::kInfo};
 
-std::string_view LevelName(LogLevel level) {
+absl::string_view LevelName(LogLevel level) {
   switch (level) {
     case LogLevel::kDebug:
       return "DEBUG";
@@ -30,7 +30,7 @@ std::string_view LevelName(LogLevel level) {
   return "UNKNOWN";
 }
 
-bool NeedsQuotes(std::string_view value) {
+bool NeedsQuotes(absl::string_view value) {
   return value.empty() || std::any_of(value.begin(), value.end(), [](unsigned char c) {
            return c == ' ' || c == '"' || c == '=' || c == '\\' || absl::ascii_iscntrl(c);
          });
@@ -38,7 +38,7 @@ bool NeedsQuotes(std::string_view value) {
 
 }  // namespace
 
-std::string FormatLogLine(std::string_view timestamp, LogLevel level, std::string_view event,
+std::string FormatLogLine(absl::string_view timestamp, LogLevel level, absl::string_view event,
                           std::initializer_list<LogField> fields) {
   std::string line = absl::StrCat(timestamp, " ", LevelName(level), " ", event);
   for (const LogField& field : fields) {
@@ -55,7 +55,7 @@ std::string FormatLogLine(std::string_view timestamp, LogLevel level, std::strin
 
 void SetLogLevel(LogLevel level) { minimum_level.store(level, std::memory_order_relaxed); }
 
-void Log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
+void Log(LogLevel level, absl::string_view event, std::initializer_list<LogField> fields) {
   if (level < minimum_level.load(std::memory_order_relaxed)) return;
   const std::string line =
       FormatLogLine(absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(), absl::UTCTimeZone()),

@@ -7,8 +7,9 @@ namespace reclaim {
 namespace {
 
 TEST(LogTest, WritesPlainValuesUnquoted) {
-  EXPECT_EQ(FormatLogLine("T", LogLevel::kInfo, "policy applied", {{"node", "node1"}, {"workers", 4}}),
-            "T INFO policy applied node=node1 workers=4\n");
+  EXPECT_EQ(
+      FormatLogLine("T", LogLevel::kInfo, "policy applied", {{"node", "node1"}, {"workers", 4}}),
+      "T INFO policy applied node=node1 workers=4\n");
 }
 
 TEST(LogTest, KeepsOneEventOnOneLine) {
