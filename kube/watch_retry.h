@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RECLAIM_KUBE_WATCH_RETRY_H_
+#define RECLAIM_KUBE_WATCH_RETRY_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+
+namespace reclaim::kube {
+
+// What a reflector does when a watch has ended.
+enum class AfterWatch {
+  kWatchAgain,        // at once, from the last version seen
+  kWaitThenWatch,     // back off; what we know is still good
+  kListAgain,         // at once: the server has forgotten the version we were at
+  kWaitThenListAgain  // back off: events may have been missed
+};
+
+// Pure. The rules (after client-go's reflector, with the differences named):
+//   clean end by the server            watch again; but a watch that ended within 1 s without an
+//                                      event is an error (a proxy that closes all): wait, list
+//   410 or Expired, as an answer or as an ERROR event inside a 200 stream: list again
+//   no answer, reset, idle for too long, 401, 429, 502, 503, 504: wait, watch again (client-go
+//   lists
+//                                      after a 5xx; a version that is too old then gets its 410)
+//   anything else (403, 500, a line that is no JSON, a giant line): wait, list
+AfterWatch DecideAfterWatch(const absl::Status& ended, absl::Duration lasted, int64_t events);
+
+}  // namespace reclaim::kube
+
+#endif  // RECLAIM_KUBE_WATCH_RETRY_H_
