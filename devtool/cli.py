@@ -33,7 +33,25 @@ def _apiserver_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("command", nargs=argparse.REMAINDER, help="runs with RECLAIM_TEST_KUBECONFIG set")
 
 
+def _test(args: argparse.Namespace) -> int:
+    from devtool.testing import run_parts
+    return run_parts(args.part)
+
+
+def _test_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("part", nargs="?", choices=("lint", "unit", "asan", "tsan", "kernel", "e2e"))
+
+
+def _check(args: argparse.Namespace) -> int:
+    from devtool.checks import run_all
+    run_all()
+    return 0
+
+
 VERBS = (
+    Verb("test", "run the tests, one part or all; prints a summary, fails when any part fails",
+         "./dev test unit", _test, _test_arguments),
+    Verb("check", "format, clang-tidy, shellcheck, pyflakes, SPDX lines, chart lint", "./dev check", _check),
     Verb("apiserver", "a throwaway etcd and kube-apiserver around one command (or until Ctrl-C)",
          "./dev apiserver --crds -- ctest --test-dir BUILD", _apiserver, _apiserver_arguments, hidden=True),
 )

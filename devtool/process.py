@@ -103,6 +103,7 @@ class Daemon:
             child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
                                      env={**os.environ, **(env or {})}, start_new_session=True)
         ticks = _start_ticks(child.pid)
+        child.returncode = 0  # it outlives this object by intent; its identity is kept in the file
         temporary = self._file.with_suffix(".tmp")
         temporary.write_text(json.dumps({"pid": child.pid, "start": ticks, "argv": words}))
         temporary.replace(self._file)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""./dev check: what a reviewer should not have to look for."""
+
+import concurrent.futures
+import subprocess
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from devtool import apt, cmake, go_programs, paths
+from devtool.content_key import key_of
+from devtool.errors import DevError
+from devtool.progress import Progress
+
+CXX = (".cc", ".h")
+MAX_PYTHON_LINE = 140
+CHART = paths.REPO / "charts" / "reclaim-operator"
+
+# What carries no SPDX line: generated files, data, and formats without comments.
+_NO_SPDX_SUFFIXES = (".sum", ".json", ".md", ".patch", ".txt", ".png", ".svg", ".tpl", ".csv")
+_NO_SPDX_NAMES = ("LICENSE", ".gitignore", ".helmignore", "NOTES.txt", "series")
+
+
+def run_all() -> None:
+    """Runs every check, prints what each one found; DevError when any found something."""
+    if apt.missing(apt.CHECK_PACKAGES):
+        with Progress("check packages", 30) as progress:
+            apt.install(apt.CHECK_PACKAGES, progress.report)
+    files = tracked_files()
+    checks: list[tuple[str, Callable[[], list[str]]]] = [
+        ("SPDX lines", lambda: [f"{f}: no SPDX line on top" for f in files if lacks_spdx(f)]),
+        ("python", lambda: python_problems(files)),
+        ("shellcheck", lambda: shell_problems(files)),
+        ("clang-format", lambda: format_problems(files)),
+        ("chart", chart_problems),
+        ("clang-tidy", lambda: tidy_problems(files)),
+    ]
+    failed = []
+    for name, check in checks:
+        problems = check()
+        print(f"{name}: {'ok' if not problems else f'{len(problems)} found'}", flush=True)
+        print("".join(f"  {p}\n" for p in problems), end="", flush=True)
+        failed += [name] if problems else []
+    if failed:
+        raise DevError(f"to mend: {', '.join(failed)}")
+
+
+def tracked_files() -> list[Path]:
+    """Files that git tracks or would add, relative to the repository."""
+    names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=paths.REPO,
+                           capture_output=True, text=True, check=True).stdout.split("\0")
+    return [Path(n) for n in sorted(set(names)) if n and (paths.REPO / n).is_file()]
+
+
+def lacks_spdx(file: Path) -> bool:
+    if file.suffix in _NO_SPDX_SUFFIXES or file.name in _NO_SPDX_NAMES:
+        return False
+    head = (paths.REPO / file).read_bytes()[:400]
+    return bool(head) and b"SPDX-License-Identifier: " not in head
+
+
+def python_problems(files: Iterable[Path]) -> list[str]:
+    sources = [f for f in files if f.suffix == ".py" or _first_line(f).endswith("python3")]
+    done = _output(["/usr/bin/python3", "-m", "pyflakes", *sources])
+    long_lines = [f"{f}:{n}: longer than {MAX_PYTHON_LINE}" for f in sources
+                  for n, line in enumerate((paths.REPO / f).read_text().splitlines(), start=1) if len(line) > MAX_PYTHON_LINE]
+    return done + long_lines
+
+
+def shell_problems(files: Iterable[Path]) -> list[str]:
+    scripts = [f for f in files if _first_line(f).split("/")[-1] in ("sh", "bash", "env bash", "busybox sh")]
+    return _output(["shellcheck", "--format=gcc", *scripts]) if scripts else []
+
+
+def format_problems(files: Iterable[Path]) -> list[str]:
+    sources = [f for f in files if f.suffix in CXX]
+    found = _output(["clang-format", "--dry-run", "-Werror", *sources]) if sources else []
+    # One line for each place; the source excerpts that clang-format adds say no more.
+    return [line for line in found if ": error: " in line or ": warning: " in line]
+
+
+def chart_problems() -> list[str]:
+    if not CHART.exists():
+        return []
+    helm = go_programs.binary("helm")
+    lint = subprocess.run([helm, "lint", "--strict", CHART], capture_output=True, text=True, check=False)
+    return [] if lint.returncode == 0 else (lint.stdout + lint.stderr).splitlines()
+
+
+def tidy_problems(files: Iterable[Path]) -> list[str]:
+    """clang-tidy on each of our .cc files; a file found clean is not looked at again until it or a header changes."""
+    folder = cmake.build("debug")
+    headers = [paths.REPO / f for f in files if f.suffix in (".h", ".proto")]
+    common = key_of([paths.REPO / ".clang-tidy", *headers])
+    clean = paths.cache_root() / "clang-tidy-clean"
+    clean.mkdir(parents=True, exist_ok=True)
+    known_commands = (folder / "compile_commands.json").read_text()
+    sources = [f for f in files if f.suffix == ".cc" and f'"{paths.REPO / f}"' in known_commands]
+
+    def one(source: Path) -> list[str]:
+        stamp = clean / key_of([common, str(source), paths.REPO / source])
+        if stamp.exists():
+            return []
+        problems = _output(["clang-tidy", "--quiet", "-p", folder, paths.REPO / source])
+        if not problems:
+            stamp.touch()
+        return problems
+
+    with concurrent.futures.ThreadPoolExecutor(cmake.jobs()) as pool:
+        return [problem for found in pool.map(one, sources) for problem in found]
+
+
+def _output(command: Sequence[str | Path]) -> list[str]:
+    """The lines that a checker prints when it is not content; its status decides, not its chatter."""
+    done = subprocess.run([str(c) for c in command], cwd=paths.REPO, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return []
+    return (done.stdout + done.stderr).splitlines() or [f"{command[0]} ended with status {done.returncode}"]
+
+
+def _first_line(file: Path) -> str:
+    with (paths.REPO / file).open("rb") as opened:
+        line = opened.readline(80)
+    return line.decode(errors="replace").strip().removeprefix("#!") if line.startswith(b"#!") else ""
+

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+import tempfile
+import unittest
+from pathlib import Path
+
+from devtool.errors import DevError
+from e2e.cluster import layout
+
+
+class Nodes(unittest.TestCase):
+    def test_names_numbers_and_kernels(self):
+        nodes = layout.make_nodes(2, 1)
+        self.assertEqual([(n.name, n.number, n.kernel) for n in nodes],
+                         [("node1", 1, "patched"), ("node2", 2, "patched"), ("stock1", 3, "stock")])
+
+    def test_every_address_is_unique(self):
+        nodes = layout.make_nodes(60, 40)
+        for of in (lambda n: n.internal_ip, lambda n: n.pod_cidr, lambda n: n.mac_suffix):
+            self.assertEqual(len({of(n) for n in nodes}), 100)
+
+    def test_refuses_no_nodes_and_too_many(self):
+        for patched, stock in ((0, 0), (-1, 2), (100, 1)):
+            with self.assertRaises(DevError):
+                layout.make_nodes(patched, stock)
+
+
+class Ports(unittest.TestCase):
+    def test_taken_ports_are_passed_over(self):
+        taken = {26000, 26002}
+        self.assertEqual(layout.choose_ports(["a", "b", "c"], 26000, lambda p: p not in taken),
+                         {"a": 26001, "b": 26003, "c": 26004})
+
+    def test_none_free_is_an_error(self):
+        with self.assertRaisesRegex(DevError, "no free loopback port"):
+            layout.choose_ports(["a"], 26000, lambda p: False)
+
+    def test_a_loopback_network_is_taken_only_as_a_whole(self):
+        nodes = layout.make_nodes(2, 0)
+        plan = layout.choose(nodes, can_bind=lambda address, port: (address, port) != ("127.77.0.12", 10250))
+        self.assertEqual([plan.loopback(n) for n in nodes], ["127.78.0.11", "127.78.0.12"])
+
+    def test_plan_is_remembered(self):
+        plan = layout.choose(layout.make_nodes(1, 1))
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "sub" / "layout.json"
+            self.assertIsNone(layout.load(file))
+            plan.save(file)
+            self.assertEqual(layout.load(file), plan)
+
+
+if __name__ == "__main__":
+    unittest.main()
