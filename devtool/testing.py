@@ -64,7 +64,7 @@ PARTS = (
     Part("tsan", "the tests labelled `threads` under ThreadSanitizer", _tsan),
     Part("kernel", "selftests of the kernel series in a virtual machine", _kernel,
          paths.REPO / "kernel/selftests/run.py"),
-    Part("e2e", "the product on the real cluster", _e2e, paths.REPO / "e2e/tests"),
+    Part("e2e", "the product on the real cluster", _e2e, paths.REPO / "e2e/cluster/up.py"),
 )
 
 
