@@ -37,7 +37,7 @@ struct HttpEndpointOptions {
   std::string
       address;  // "HOST:PORT", "[IPV6]:PORT" or ":PORT" (every address); port 0 = any free one
   int threads = 2;
-  // Connections that may wait for a thread; further ones are closed at once.
+  // Accepted connections that may wait for a thread; further ones wait in the kernel's backlog.
   int max_waiting = 16;
 };
 

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "common/http_endpoint.h"
+#include "common/metric_table.h"
 #include "prometheus/collectable.h"
 
 namespace reclaim {
@@ -25,6 +27,9 @@ class MetricsEndpoint {
       const std::string& address, std::vector<const prometheus::Collectable*> sources);
 
   int port() const { return http_->port(); }
+
+  // The rows that the endpoint itself adds to a scrape.
+  static absl::Span<const MetricRow> Table();
 
  private:
   explicit MetricsEndpoint(std::unique_ptr<HttpEndpoint> http) : http_(std::move(http)) {}
