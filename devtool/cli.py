@@ -23,6 +23,135 @@ class Verb:
     hidden: bool = False
 
 
+def _up(args: argparse.Namespace) -> int:
+    from e2e.cluster import up
+    if args.existing:
+        up.install_into_existing()
+    else:
+        up.bring_up(args.nodes, args.stock_nodes, args.bare)
+    return 0
+
+
+def _up_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--nodes", type=int, metavar="N", help="nodes with our kernel (1)")
+    parser.add_argument("--stock-nodes", type=int, metavar="N", help="nodes with Debian's kernel (1)")
+    parser.add_argument("--bare", action="store_true", help="the cluster alone, the product not installed")
+    parser.add_argument("--existing", action="store_true", help="install into the cluster of $KUBECONFIG instead")
+
+
+def _down(args: argparse.Namespace) -> int:
+    import shutil
+    from e2e.cluster.cluster import Cluster
+    cluster = Cluster.remembered()
+    if cluster:
+        cluster.stop()
+    print("The cluster is gone; what was built stays." if cluster else "There was no cluster.")
+    if args.purge:
+        shutil.rmtree(paths.cache_root(), ignore_errors=False)
+        print(f"{paths.cache_root()} is gone too.")
+    return 0
+
+
+def _down_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--purge", action="store_true", help="remove the cache as well: the next up builds everything")
+
+
+def _status(args: argparse.Namespace) -> int:
+    import json
+    from e2e.cluster import screen
+    from e2e.cluster.cluster import Cluster
+    cluster = Cluster.current()
+    if args.json:
+        print(json.dumps(screen.as_json(cluster), indent=1))
+        return 0
+    running = screen.parts(cluster)
+    dead = [name for name, alive in running.items() if not alive]
+    print("Running  " + " ".join(name for name, alive in running.items() if alive))
+    if dead:
+        print(f"ENDED    {' '.join(dead)}   (./dev logs {dead[0]}; ./dev up starts it again)")
+    screen.show(cluster)
+    return 1 if dead else 0
+
+
+def _json_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def _with_kubeconfig(program: str) -> Callable[[argparse.Namespace], int]:
+    def run(args: argparse.Namespace) -> int:
+        import os
+        from devtool import go_programs
+        from e2e.cluster.cluster import Cluster
+        environment = {**os.environ, **Cluster.current().environment()}
+        binary = go_programs.binary(program)
+        sys.stdout.flush()
+        os.execve(binary, [program, *args.words], environment)
+    return run
+
+
+def _words_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs=argparse.REMAINDER)
+
+
+def _node(args: argparse.Namespace) -> int:
+    from e2e.cluster.cluster import Cluster
+    return Cluster.current().vm(args.name).call(args.words or ["true"])
+
+
+def _node_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name")
+    parser.add_argument("words", nargs=argparse.REMAINDER, help="a command, or one quoted shell line")
+
+
+def _promql(args: argparse.Namespace) -> int:
+    import json
+    from e2e.cluster import prometheus
+    from e2e.cluster.cluster import Cluster
+    result = prometheus.query(Cluster.current().plan, args.expression)
+    if args.json:
+        print(json.dumps(result))
+    else:
+        for sample in result:
+            labels = ", ".join(f'{k}="{v}"' for k, v in sample["metric"].items() if k != "__name__")
+            print(f"{sample['metric'].get('__name__', '')}{{{labels}}} {sample.get('value', [0, sample.get('values')])[1]}")
+    return 0
+
+
+def _promql_arguments(parser: argparse.ArgumentParser) -> None:
+    _json_argument(parser)
+    parser.add_argument("expression")
+
+
+def _logs(args: argparse.Namespace) -> int:
+    from e2e.cluster import screen
+    from e2e.cluster.cluster import Cluster
+    print(screen.log_of(Cluster.current(), args.part, args.lines), end="")
+    return 0
+
+
+def _logs_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-n", "--lines", type=int, default=50)
+    parser.add_argument("part", help="operator, agent, a program of the host, a node's console, or NODE/SERVICE")
+
+
+def _part(args: argparse.Namespace) -> int:
+    from e2e.cluster.cluster import Cluster
+    Cluster.current().control_plane.part(args.action, args.name)
+    return 0
+
+
+def _part_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", choices=("stop", "start"))
+    parser.add_argument("name", choices=("etcd", "apiserver", "controller-manager", "scheduler"))
+
+
+def _build(args: argparse.Namespace) -> int:
+    from e2e.cluster.images import build_product
+    for reference, file in build_product().files.items():
+        print(f"{reference}\n  {file}")
+    return 0
+
+
 def _apiserver(args: argparse.Namespace) -> int:
     from e2e.cluster.api_only import run_with_api_server
     return run_with_api_server(_without_dashes(args.command), paths.REPO / "crds" if args.crds else None)
@@ -49,6 +178,20 @@ def _check(args: argparse.Namespace) -> int:
 
 
 VERBS = (
+    Verb("up", "bring up the cluster with the product on it; resumes what was interrupted, changes nothing that fits",
+         "./dev up --nodes 2 --stock-nodes 0", _up, _up_arguments),
+    Verb("down", "stop the cluster and forget it; builds stay", "./dev down --purge", _down, _down_arguments),
+    Verb("status", "what runs, which policy is where, where Prometheus is", "./dev status", _status, _json_argument),
+    Verb("kubectl", "kubectl as admin of the cluster", "./dev kubectl get nodereclaims", _with_kubeconfig("kubectl"),
+         _words_argument),
+    Verb("helm", "helm as admin of the cluster", "./dev helm list -A", _with_kubeconfig("helm"), _words_argument),
+    Verb("node", "run a command as root inside a node; its output and exit status are yours",
+         "./dev node node1 'ps | grep kswapd'", _node, _node_arguments),
+    Verb("promql", "an instant query to Prometheus", "./dev promql 'up'", _promql, _promql_arguments),
+    Verb("logs", "the last lines of a part's log", "./dev logs -n 100 node1/kubelet", _logs, _logs_arguments),
+    Verb("build", "compile the programs and pack their images", "./dev build", _build),
+    Verb("part", "stop or start one program of the control plane, as the e2e tests do", "./dev part stop apiserver",
+         _part, _part_arguments, hidden=True),
     Verb("test", "run the tests, one part or all; prints a summary, fails when any part fails",
          "./dev test unit", _test, _test_arguments),
     Verb("check", "format, clang-tidy, shellcheck, pyflakes, SPDX lines, chart lint", "./dev check", _check),

@@ -80,6 +80,11 @@ def _start_ticks(pid: int) -> int | None:
     return None if fields[0] == "Z" else int(fields[19])
 
 
+def _without_proxies() -> dict[str, str]:
+    """Daemons speak to each other on this machine only; a proxy would stand between them."""
+    return {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+
+
 class Daemon:
     """A background program, known by pid and start time, so that a reused pid is never touched.
 
@@ -101,7 +106,7 @@ class Daemon:
             out.write(f"$ {shlex.join(words)}\n")
             out.flush()
             child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
-                                     env={**os.environ, **(env or {})}, start_new_session=True)
+                                     env={**_without_proxies(), **(env or {})}, start_new_session=True)
         ticks = _start_ticks(child.pid)
         child.returncode = 0  # it outlives this object by intent; its identity is kept in the file
         temporary = self._file.with_suffix(".tmp")

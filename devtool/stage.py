@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,7 +46,7 @@ def ensure(stage: Stage) -> Path:
     """
     if stage.is_done():
         return stage.result
-    with _lock(stage.name):
+    with lock(stage.name):
         if stage.is_done():
             return stage.result
         partial = stage.result.with_name(stage.key + ".partial")
@@ -67,10 +67,6 @@ def times() -> dict[str, float]:
     return json.loads(file.read_text()) if file.exists() else {}
 
 
-def pending(stages: Iterable[Stage]) -> list[Stage]:
-    return [s for s in stages if not s.is_done()]
-
-
 def _remember_time(name: str, seconds: float) -> None:
     file = paths.cache_root() / "stage-times.json"
     temporary = file.with_name(f"stage-times.{os.getpid()}")
@@ -86,7 +82,8 @@ def _forget_old(newest: Path, keep: int) -> None:
 
 
 @contextmanager
-def _lock(name: str):
+def lock(name: str):
+    """Held by one ./dev at a time; a second one waits."""
     folder = paths.cache_root() / "locks"
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / name).open("w") as file:

@@ -2,7 +2,6 @@
 """etcd, kube-apiserver, kube-controller-manager and kube-scheduler as processes of the host."""
 
 import ssl
-import urllib.error
 import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
@@ -102,11 +101,21 @@ class ControlPlane:
         for name in ("kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd"):
             Daemon(self._run, name).stop(grace)
 
+    def part(self, action: str, name: str) -> None:
+        """Stops or starts one program: etcd, apiserver, controller-manager, scheduler."""
+        if action == "stop":
+            Daemon(self._run, name if name == "etcd" else f"kube-{name}").stop(grace=3)
+        elif name in ("etcd", "apiserver"):
+            self.start_api()
+        else:
+            self.start_controllers()
+
     def get(self, path: str, timeout: float = 5) -> str:
         """GET as admin; OSError when the server is not there or refuses."""
         context = ssl.create_default_context(cafile=str(self.pki.ca))
         context.load_cert_chain(self.pki.crt("admin"), self.pki.key("admin"))
-        with urllib.request.urlopen(self.server + path, timeout=timeout, context=context) as answer:
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context))
+        with opener.open(self.server + path, timeout=timeout) as answer:
             return answer.read().decode()
 
     def _kubeconfig_of(self, name: str) -> Path:

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The running cluster as one thing: start it, ask it, stop it."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from devtool import go_programs, paths
+from devtool.errors import DevError
+from devtool.process import Daemon, known_daemons, run, wait_for
+from devtool.progress import Progress
+from e2e.cluster import dns, image_delivery, layout, prometheus
+from e2e.cluster.control_plane import ControlPlane
+from e2e.cluster.kernels import Kernel
+from e2e.cluster.vm import Vm
+
+MANIFESTS = Path(__file__).parent / "manifests"
+
+
+class Cluster:
+    """Everything below one state folder. Methods may be repeated; what runs already stays as it is."""
+
+    def __init__(self, folder: Path, plan: layout.Layout):
+        self.folder = folder
+        self.plan = plan
+        self.control_plane = ControlPlane(folder, plan)
+
+    @staticmethod
+    def remembered() -> "Cluster | None":
+        folder = paths.cluster_state()
+        plan = layout.load(folder / "layout.json")
+        return Cluster(folder, plan) if plan else None
+
+    @staticmethod
+    def current() -> "Cluster":
+        """The cluster that ./dev up has made; a DevError with the way out when there is none."""
+        found = Cluster.remembered()
+        if found is None:
+            raise DevError("there is no cluster. ./dev up makes one.")
+        return found
+
+    @property
+    def kubeconfig(self) -> Path:
+        return self.control_plane.kubeconfig
+
+    def environment(self) -> dict[str, str]:
+        return {"KUBECONFIG": str(self.kubeconfig)}
+
+    def vm(self, name: str) -> Vm:
+        return Vm(self.folder, self.plan, self.plan.node(name))
+
+    def daemons(self) -> list[Daemon]:
+        return known_daemons(self.folder / "run")
+
+    def kubectl(self, *words: str | Path, input_text: str | None = None) -> str:
+        return run([go_programs.binary("kubectl"), *words], env=self.environment(), input_text=input_text)
+
+    def start_control_plane(self) -> None:
+        with Progress("control plane", 8) as progress:
+            progress.report("certificates")
+            self.control_plane.make_certificates()
+            progress.report("etcd and kube-apiserver")
+            self.control_plane.start_api()
+            progress.report("controller-manager, scheduler, access rules, DNS")
+            self.control_plane.start_controllers()
+            self.kubectl("apply", "--server-side", "-f", MANIFESTS)
+            self.kubectl("apply", "--server-side", "-f", "-", input_text=dns.service_manifest(self.plan))
+            dns.start(self.folder, self.plan)
+
+    def start_nodes(self, base: Path, kernels: Mapping[str, Kernel], images: Mapping[str, Path]) -> None:
+        """Boots every node and waits until all are Ready.
+
+        kernels  by Node.kernel
+        images   those on the base disk and any later ones: what a node lacks is imported into it
+        """
+        with Progress(f"{len(self.plan.nodes)} nodes", 30) as progress:
+            for node in self.plan.nodes:
+                vm = self.vm(node.name)
+                if vm.create(base, self.control_plane.pki):
+                    self._inventory(node).add(set(images))
+                vm.start(kernels[node.kernel])
+            wait_for("all nodes to be Ready", lambda: self._all_ready(progress), timeout=300, every=0.5)
+        with Progress("images into running nodes", 10) as progress, ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda node: image_delivery.deliver(self.vm(node.name), self._inventory(node), images),
+                          self.plan.nodes))
+
+    def start_prometheus(self) -> None:
+        with Progress("Prometheus", 3):
+            prometheus.start(self.folder, self.plan)
+
+    def ready_nodes(self) -> set[str]:
+        items = json.loads(self.control_plane.get("/api/v1/nodes"))["items"]
+        return {i["metadata"]["name"] for i in items
+                if any(c["type"] == "Ready" and c["status"] == "True" for c in i["status"].get("conditions", []))}
+
+    def stop(self) -> None:
+        """Stops everything and forgets the cluster; only processes that are provably ours are touched."""
+        for node in self.plan.nodes:
+            self.vm(node.name).daemon.stop(grace=2)
+        for name in ("prometheus", "coredns"):
+            Daemon(self.folder / "run", name).stop()
+        self.control_plane.stop()
+        shutil.rmtree(self.folder)
+
+    def _all_ready(self, progress: Progress) -> bool:
+        for node in self.plan.nodes:
+            self.vm(node.name).daemon.check_alive()
+        ready = self.ready_nodes() & {n.name for n in self.plan.nodes}
+        progress.report(f"Ready: {' '.join(sorted(ready)) or 'none yet'}")
+        return len(ready) == len(self.plan.nodes)
+
+    def _inventory(self, node: layout.Node) -> image_delivery.Inventory:
+        return image_delivery.Inventory(self.folder / "nodes" / node.name / "images.json")

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""./dev up: from nothing to the product running on a real cluster, in stages that are done once."""
+
+import os
+import time
+
+from devtool import apt, go_programs, paths
+from devtool.errors import DevError
+from devtool.progress import Progress, clock
+from devtool.stage import Stage, ensure, lock, times
+from e2e.cluster import control_plane, images, install, kernels, layout, prometheus, rootfs, screen
+from e2e.cluster.cluster import Cluster
+from e2e.cluster.kernels import Kernel
+
+
+def bring_up(patched: int | None = None, stock: int | None = None, bare: bool = False) -> Cluster:
+    """Returns the running cluster with the product installed; with bare, without the product.
+
+    patched and stock are numbers of nodes; None = those of the remembered cluster, else one each.
+    """
+    rootfs.require_root()
+    start = time.monotonic()
+    with lock("cluster"):
+        cluster = _plan(patched, stock)
+        with Progress("Debian packages", 60) as progress:
+            apt.install([*apt.BUILD_PACKAGES, *apt.CLUSTER_PACKAGES], progress.report)
+        product = None if bare else images.build_product()
+        _build([control_plane.etcd_stage(), prometheus.stage(), *(go_programs.stage(n) for n in go_programs.PROGRAMS)])
+        on_disk = {**images.basic(), **(product.files if product else {})}
+        base = ensure(rootfs.base_stage(on_disk.values())) / "base.img"
+        boot = _kernels({n.kernel for n in cluster.plan.nodes})
+        cluster.plan.save(cluster.folder / "layout.json")
+        cluster.start_control_plane()
+        cluster.start_nodes(base, boot, on_disk)
+        if product:
+            # The fleet's metrics come out on a fixed port of each node, where QEMU forwards it to Prometheus.
+            install.helm_upgrade(cluster.environment(), product, {
+                "agent.metrics.hostPort": str(layout.AGENT_METRICS_PORT)})
+            cluster.start_prometheus()
+            install.apply_sample_policy(cluster.kubectl)
+    screen.show(cluster, clock(time.monotonic() - start))
+    return cluster
+
+
+def install_into_existing() -> None:
+    """./dev up --existing: builds and installs into the cluster of $KUBECONFIG, whose nodes must have the images."""
+    if not os.environ.get("KUBECONFIG"):
+        raise DevError("--existing needs KUBECONFIG to name the cluster to install into")
+    with Progress("Debian packages", 60) as progress:
+        apt.install(apt.BUILD_PACKAGES, progress.report)
+    product = images.build_product()
+    print("The images, as OCI archives. Every node needs them, or your registry with\n"
+          "  --set operator.image.repository=…,agent.image.repository=… in a helm upgrade of your own:")
+    for reference, file in product.files.items():
+        print(f"  {reference}\n    {file}\n    on a node: ctr -n k8s.io images import {file.name}"
+              "   (kind: kind load image-archive)")
+    install.helm_upgrade({"KUBECONFIG": os.environ["KUBECONFIG"]}, product, {})
+
+
+def _plan(patched: int | None, stock: int | None) -> Cluster:
+    remembered = Cluster.remembered()
+    if remembered is None:
+        nodes = layout.make_nodes(1 if patched is None else patched, 1 if stock is None else stock)
+        return Cluster(paths.cluster_state(), layout.choose(nodes))
+    have = [sum(n.kernel == kind for n in remembered.plan.nodes) for kind in ("patched", "stock")]
+    if (patched not in (None, have[0])) or (stock not in (None, have[1])):
+        raise DevError(f"the cluster has {have[0]} patched and {have[1]} stock nodes; for other numbers: ./dev down, then up")
+    return remembered
+
+
+def _build(stages: list[Stage]) -> None:
+    todo = [s for s in stages if not s.is_done()]
+    if todo:
+        known = times()
+        print(f"To build: {' '.join(s.name for s in todo)} "
+              f"(about {clock(sum(known.get(s.name, s.usual_seconds) for s in todo))})", flush=True)
+    for stage in todo:
+        ensure(stage)
+
+
+def _kernels(wanted: set[str]) -> dict[str, Kernel]:
+    found = {}
+    if "stock" in wanted:
+        with Progress("stock kernel", 30) as progress:
+            found["stock"] = kernels.stock(progress.report)
+    if "patched" in wanted:
+        found["patched"] = kernels.patched()
+    return found
