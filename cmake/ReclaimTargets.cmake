@@ -8,6 +8,11 @@
 # LABELS: `threads` = also run under ThreadSanitizer; `apiserver` = needs RECLAIM_TEST_KUBECONFIG.
 # Tests may read fixtures below the macro RECLAIM_SOURCE_DIR.
 
+if(RECLAIM_SANITIZE STREQUAL "thread")
+  add_library(tsan_absl_sync OBJECT "${CMAKE_CURRENT_LIST_DIR}/tsan_absl_sync.cc")
+  target_link_libraries(tsan_absl_sync PUBLIC absl::synchronization absl::time ${CMAKE_DL_LIBS})
+endif()
+
 function(reclaim_library name)
   cmake_parse_arguments(ARG "" "" "SRCS;DEPS" ${ARGN})
   add_library(${name} STATIC ${ARG_SRCS})
@@ -18,7 +23,7 @@ endfunction()
 function(reclaim_binary name)
   cmake_parse_arguments(ARG "" "" "SRCS;DEPS" ${ARGN})
   add_executable(${name} ${ARG_SRCS})
-  target_link_libraries(${name} PRIVATE ${ARG_DEPS})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} $<TARGET_NAME_IF_EXISTS:tsan_absl_sync>)
 endfunction()
 
 function(reclaim_test name)
@@ -26,7 +31,8 @@ function(reclaim_test name)
   add_executable(${name} ${ARG_SRCS})
   target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}")
   target_compile_definitions(${name} PRIVATE "RECLAIM_SOURCE_DIR=\"${CMAKE_SOURCE_DIR}\"")
-  target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main
+                        $<TARGET_NAME_IF_EXISTS:tsan_absl_sync>)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 120)
 endfunction()

@@ -119,6 +119,12 @@ void Respond(const HttpResponse& from, httplib::Response& to) {
   to.set_header("X-Content-Type-Options", "nosniff");
 }
 
+bool AnnouncesBody(const httplib::Request& request) {
+  const auto [begin, end] = request.headers.equal_range("Content-Length");
+  return request.has_header("Transfer-Encoding") || request.has_header("Content-Encoding") ||
+         std::any_of(begin, end, [](const auto& header) { return header.second != "0"; });
+}
+
 HttpResponse ServerError() {
   return {.status = 500, .body = "internal error; the log has the details\n"};
 }
@@ -221,11 +227,7 @@ class HttpEndpoint::Impl {
 
  private:
   HttpResponse Route(const httplib::Request& request) const {
-    if (request.has_header("Transfer-Encoding") || request.has_header("Content-Encoding") ||
-        (request.has_header("Content-Length") &&
-         request.get_header_value("Content-Length") != "0")) {
-      return {.status = 400, .body = "a request here has no body\n"};
-    }
+    if (AnnouncesBody(request)) return {.status = 400, .body = "a request here has no body\n"};
     if (request.method != "GET" && request.method != "HEAD") {
       return {.status = 405, .body = "only GET and HEAD\n"};
     }
