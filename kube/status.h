@@ -48,7 +48,7 @@ bool IsInvalid(const absl::Status& status);          // 422: the object breaks a
 bool IsUnauthorized(const absl::Status& status);     // 401
 bool IsForbidden(const absl::Status& status);        // 403
 bool IsTooManyRequests(const absl::Status& status);  // 429
-bool IsTransportError(const absl::Status& status);  // no answer: refused, reset, timed out, bad TLS
+bool IsTransportError(const absl::Status& status);   // no answer: refused, reset, timed out
 bool IsResourceVersionTooLarge(const absl::Status& status);  // 504: the server's cache lags
 
 }  // namespace reclaim::kube

@@ -20,7 +20,9 @@ enum class AfterWatch {
 // Pure. The rules (after client-go's reflector, with the differences named):
 //   clean end by the server            watch again; but a watch that ended within 1 s without an
 //                                      event is an error (a proxy that closes all): wait, list
-//   410 or Expired, as an answer or as an ERROR event inside a 200 stream: list again
+//   410 or Expired, as an answer or as an ERROR event inside a 200 stream: list again; at once
+//                                      only after a watch that was of use, so that a server that
+//                                      expires everything is not asked in a loop
 //   no answer, reset, idle for too long, 401, 429, 502, 503, 504: wait, watch again (client-go
 //   lists
 //                                      after a 5xx; a version that is too old then gets its 410)

@@ -81,7 +81,6 @@ class WorkQueue {
 
  private:
   void AddLocked(absl::string_view key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Enqueue(absl::string_view key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AddAfterLocked(absl::string_view key, absl::Duration delay)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Moves what is due into the queue; returns the time until the next, infinite when there is none.
