@@ -37,6 +37,7 @@ inline constexpr char kNoNodesMatched[] = "NoNodesMatched";
 inline constexpr char kPrioritiesTie[] = "PrioritiesTie";
 inline constexpr char kNoConflict[] = "NoConflict";
 inline constexpr char kInvalidSpec[] = "InvalidSpec";
+inline constexpr char kRolloutPending[] = "RolloutPending";  // the release is being written
 
 // Why a policy is in force on a node.
 inline constexpr char kOnlyMatch[] = "OnlyMatch";

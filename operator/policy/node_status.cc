@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operator/policy/node_status.h"
+
+#include "absl/strings/str_cat.h"
+#include "common/reasons.h"
+#include "operator/policy/conditions.h"
+
+namespace reclaim::op {
+namespace {
+
+using kswapd::v1alpha1::Condition;
+using kswapd::v1alpha1::NodeReclaimStatus;
+
+constexpr const char* kAgentConditions[] = {condition::kApplied, condition::kHealthy,
+                                            condition::kDegraded, condition::kSupported};
+
+void AddConnected(AgentObservation::Link link, const NodeReclaimStatus& stored,
+                  Conditions& conditions) {
+  switch (link) {
+    case AgentObservation::Link::kConnected:
+      AddCondition(conditions, condition::kConnected, "True", reason::kAgentConnected,
+                   "the node's agent has a stream to the operator");
+      return;
+    case AgentObservation::Link::kDisconnected:
+      AddCondition(
+          conditions, condition::kConnected, "False", reason::kAgentDisconnected,
+          "the node's agent has no stream to the operator; what it applied stays, and this "
+          "status is the last one known");
+      return;
+    case AgentObservation::Link::kUnsettled:
+      const Condition* before = FindCondition(stored.conditions(), condition::kConnected);
+      if (before != nullptr) *conditions.Add() = *before;
+      return;
+  }
+}
+
+}  // namespace
+
+NodeReclaimStatus NextNodeStatus(const AgentObservation& observation,
+                                 const NodeReclaimStatus& stored, absl::Time now) {
+  const NodeReclaimStatus& base = observation.report != nullptr ? *observation.report : stored;
+  NodeReclaimStatus next = base;
+  next.clear_conditions();
+  Conditions& conditions = *next.mutable_conditions();
+  for (const char* type : kAgentConditions) {
+    if (type == absl::string_view(condition::kApplied) && !observation.refusal.empty()) {
+      AddCondition(conditions, type, "False", reason::kRefused,
+                   absl::StrCat("the agent refused the spec and keeps the last good one: ",
+                                observation.refusal));
+    } else if (const Condition* reported = FindCondition(base.conditions(), type)) {
+      AddCondition(conditions, type, reported->status(), reported->reason(), reported->message())
+          .set_observed_generation(reported->observed_generation());
+    }
+  }
+  AddConnected(observation.link, stored, conditions);
+  SetTransitionTimes(stored.conditions(), now, conditions);
+  return next;
+}
+
+}  // namespace reclaim::op

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operator/policy/rollout.h"
+
+#include "operator/policy/content_hash.h"
+
+namespace reclaim::op {
+
+std::string FormatTimestamp(absl::Time time) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
+}
+
+kswapd::v1alpha1::RolloutStatus NextRollout(const Policy& policy,
+                                            const kswapd::v1alpha1::NodeCounts& counts,
+                                            absl::Time now) {
+  kswapd::v1alpha1::RolloutStatus next = policy.status.rollout();
+  if (!policy.invalid.empty() || policy.spec.paused()) return next;
+  if (next.update_revision() != policy.revision) {
+    if (next.current_revision().empty()) next.set_current_revision(policy.revision);
+    next.set_update_revision(policy.revision);
+    next.set_step(1);
+    next.set_threshold(kWholeFleet);
+    next.set_since(FormatTimestamp(now));
+  } else if (counts.updated() == counts.matched()) {
+    next.set_current_revision(next.update_revision());
+  }
+  return next;
+}
+
+}  // namespace reclaim::op
