@@ -164,11 +164,33 @@ def _apiserver_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _test(args: argparse.Namespace) -> int:
     from devtool.testing import run_parts
-    return run_parts(args.part)
+    return run_parts(args.part, args.words)
 
 
 def _test_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("part", nargs="?", choices=("lint", "unit", "asan", "tsan", "kernel", "e2e"))
+    parser.add_argument("words", nargs=argparse.REMAINDER, help="for e2e: arguments of pytest, such as -k NAME")
+
+
+def _bench(args: argparse.Namespace) -> int:
+    from devtool.bench import run_parts
+    return run_parts(args.part, args.words)
+
+
+def _bench_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("part", nargs="?", choices=("kernel", "latency", "footprint"))
+    parser.add_argument("words", nargs=argparse.REMAINDER, help="arguments of the benchmark")
+
+
+def _help(args: argparse.Namespace) -> int:
+    if args.of:
+        return main([args.of, "--help"])
+    print(overview())
+    return 0
+
+
+def _help_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("of", nargs="?", metavar="VERB")
 
 
 def _check(args: argparse.Namespace) -> int:
@@ -194,20 +216,38 @@ VERBS = (
          _part, _part_arguments, hidden=True),
     Verb("test", "run the tests, one part or all; prints a summary, fails when any part fails",
          "./dev test unit", _test, _test_arguments),
+    Verb("bench", "measure, one part or all: kernel, latency, footprint", "./dev bench kernel --runs 3", _bench,
+         _bench_arguments),
     Verb("check", "format, clang-tidy, shellcheck, pyflakes, SPDX lines, chart lint", "./dev check", _check),
     Verb("apiserver", "a throwaway etcd and kube-apiserver around one command (or until Ctrl-C)",
          "./dev apiserver --crds -- ctest --test-dir BUILD", _apiserver, _apiserver_arguments, hidden=True),
+    Verb("help", "this overview, or one verb in full", "./dev help up", _help, _help_arguments),
 )
+
+
+def overview() -> str:
+    lines = ["reclaim-operator: everything a person does here starts with ./dev", ""]
+    for verb in VERBS:
+        if not verb.hidden:
+            lines += [f"  {verb.name:9} {verb.summary}", f"            {verb.example}"]
+    return "\n".join([*lines, "", "./dev help VERB or ./dev VERB --help tells every option."])
 
 
 def main(argv: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, _raise_exit)
+    if not argv or argv[0] in ("-h", "--help"):
+        print(overview())
+        return 0 if argv else 2
     args = _parser().parse_args(argv)
     try:
         return args.run(args)
     except DevError as e:
         print(f"\n./dev {args.verb}: {e}", file=sys.stderr)
         return e.exit_code
+    except BrokenPipeError:
+        # `./dev … | head` has seen enough. Nothing may be flushed at exit any more.
+        sys.stdout = None
+        return 141
     except KeyboardInterrupt:
         print(f"\n./dev {args.verb}: interrupted. What is finished stays; the same command goes on from there.",
               file=sys.stderr)

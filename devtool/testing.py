@@ -13,21 +13,32 @@ from pathlib import Path
 from devtool import apt, checks, cmake, paths
 from devtool.errors import DevError
 from devtool.progress import Progress, clock
+from e2e.cluster import kernels, up
 from e2e.cluster.api_only import KUBECONFIG_VARIABLE, api_server
+
+
+_PYTHON_TEST_FOLDERS = ("devtool", "e2e/cluster", "kernel", "kernel/bench", "kernel/selftests")
 
 
 @dataclass(frozen=True)
 class Part:
-    """run raises DevError when something does not hold; needs: it is skipped while this path is not there."""
+    """run raises DevError when something does not hold; needs: there is nothing to run while this path is missing.
+
+    takes_arguments: words after the part on the command line go to run.
+    """
 
     name: str
     summary: str
-    run: Callable[[], None]
+    run: Callable[..., None]
     needs: Path = paths.REPO
+    takes_arguments: bool = False
 
 
 def _unit() -> None:
-    _python_unit_tests()
+    for folder in _PYTHON_TEST_FOLDERS:
+        _run(["/usr/bin/python3", "-B", "-m", "unittest", "discover", "--buffer", "-s", folder, "-p", "*_test.py",
+              *(["-t", "."] if (paths.REPO / folder / "__init__.py").exists() else [])],
+             f"the Python unit tests of {folder}")
     folder = cmake.build("debug")
     _ctest(folder)
 
@@ -44,17 +55,22 @@ def _tsan() -> None:
 
 
 def _kernel() -> None:
-    _run([sys.executable, paths.REPO / "kernel/selftests/run.py"], "kernel selftests")
+    _install_missing(apt.BUILD_PACKAGES + apt.CLUSTER_PACKAGES)
+    _run(["/usr/bin/python3", paths.REPO / "kernel/selftests/run.py", "--kernel", kernels.patched().image],
+         "the kernel selftests")
 
 
-def _e2e() -> None:
-    from e2e.cluster import up
-    if apt.missing(apt.TEST_PACKAGES):
-        with Progress("test packages", 30) as progress:
-            apt.install(apt.TEST_PACKAGES, progress.report)
+def _e2e(pytest_arguments: Sequence[str] = ()) -> None:
+    _install_missing(apt.TEST_PACKAGES)
     environment = up.bring_up().environment()
-    _run(["/usr/bin/python3", "-m", "pytest", "-p", "no:cacheprovider", "--durations=10", "-ra",
-          paths.REPO / "e2e/tests"], "the e2e tests", environment)
+    _run(["/usr/bin/python3", "-B", "-m", "pytest", "-p", "no:cacheprovider", "--durations=10", "-ra",
+          paths.REPO / "e2e/tests", *pytest_arguments], "the e2e tests", environment)
+
+
+def _install_missing(packages: Sequence[str]) -> None:
+    if apt.missing(packages):
+        with Progress("Debian packages", 30) as progress:
+            apt.install(packages, progress.report)
 
 
 PARTS = (
@@ -63,22 +79,27 @@ PARTS = (
     Part("asan", "the same C++ tests under AddressSanitizer and UBSan", _asan),
     Part("tsan", "the tests labelled `threads` under ThreadSanitizer", _tsan),
     Part("kernel", "selftests of the kernel series in a virtual machine", _kernel,
-         paths.REPO / "kernel/selftests/run.py"),
-    Part("e2e", "the product on the real cluster", _e2e, paths.REPO / "e2e/cluster/up.py"),
+         paths.REPO / "kernel/series/7.3/series"),
+    Part("e2e", "the product on the real cluster", _e2e, paths.REPO / "charts", takes_arguments=True),
 )
 
 
-def run_parts(name: str | None) -> int:
-    """Runs one part or all, goes on after a failure, prints a summary; the exit status counts failures."""
+def run_parts(name: str | None, arguments: Sequence[str] = ()) -> int:
+    """Runs one part or all, goes on after a failure, prints a summary; the exit status counts failures.
+
+    arguments go to the one part that is named, if it takes any.
+    """
     chosen = [p for p in PARTS if name in (None, p.name)]
-    results = [(part, *_timed(part)) for part in chosen]
+    if arguments and not (name and chosen[0].takes_arguments):
+        raise DevError(f"only {', '.join(p.name for p in PARTS if p.takes_arguments)} takes arguments")
+    results = [(part, *_timed(part, arguments)) for part in chosen]
     print("\n  part     result      time")
     for part, result, seconds in results:
         print(f"  {part.name:8} {result:10} {clock(seconds):>8}   {part.summary}")
     return sum(result == "FAILED" for _, result, _ in results)
 
 
-def _timed(part: Part) -> tuple[str, float]:
+def _timed(part: Part, arguments: Sequence[str]) -> tuple[str, float]:
     print(f"\n=== {part.name}: {part.summary}", flush=True)
     start = time.monotonic()
     result = "ok"
@@ -87,17 +108,11 @@ def _timed(part: Part) -> tuple[str, float]:
         result = "nothing"
     else:
         try:
-            part.run()
+            part.run(*([arguments] if part.takes_arguments else []))
         except DevError as e:
             print(f"{part.name}: {e}", file=sys.stderr, flush=True)
             result = "FAILED"
     return result, time.monotonic() - start
-
-
-def _python_unit_tests() -> None:
-    for folder in ("devtool", "e2e/cluster"):
-        _run(["/usr/bin/python3", "-B", "-m", "unittest", "discover", "--buffer", "-s", folder, "-t", ".",
-              "-p", "*_test.py"], f"the unit tests of {folder}")
 
 
 def _ctest(folder: Path, select: Sequence[str] = (), env: dict[str, str] | None = None) -> None:

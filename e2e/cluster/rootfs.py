@@ -185,7 +185,7 @@ def environment_text(node: layout.Node) -> str:
     """Shell assignments that rc.boot and the services read."""
     return (f"NODE_NAME={node.name}\nNODE_IP={node.internal_ip}\nNODE_LABELS=e2e.kswapd.dev/kernel={node.kernel}\n"
             f"HOST_IP={layout.HOST_IN_GUEST}\nUSER_NETWORK_IP={layout.GUEST_IN_USER_NETWORK}\n"
-            f"POD_NETWORK={layout.POD_CIDR}\n")
+            f"POD_NETWORK={layout.POD_CIDR}\nSERVICE_NETWORK={layout.SERVICE_CIDR}\n")
 
 
 def routes_text(node: layout.Node, plan: layout.Layout) -> str:

@@ -44,9 +44,11 @@ ip link set lo up
 # eth0: QEMU's user network, the way to the control plane on the host. eth1: the other nodes.
 ip link set eth0 up
 ip addr add "$USER_NETWORK_IP/24" dev eth0
-ip route add default via "$HOST_IP"
 ip link set eth1 up
 ip addr add "$NODE_IP/24" dev eth1
+# There is no default route: a node speaks to the host and to the other nodes. Service addresses need a
+# route for a moment only, until kube-proxy's rules have replaced them.
+ip route add "$SERVICE_NETWORK" dev eth1 src "$NODE_IP"
 while read -r cidr via; do ip route add "$cidr" via "$via"; done < /etc/node.routes
 # Pods speak to each other with their own addresses; what leaves through the host takes the node's.
 nft -f - <<RULES
