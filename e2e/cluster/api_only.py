@@ -56,4 +56,5 @@ def run_with_api_server(command: Sequence[str], crds: Path | None) -> int:
 def _apply_crds(plane: ControlPlane, crds: Path) -> None:
     kubectl = [go_programs.binary("kubectl"), "--kubeconfig", plane.kubeconfig]
     run([*kubectl, "apply", "--server-side", "-f", crds])
-    run([*kubectl, "wait", "--for=condition=Established", "--timeout=30s", "-f", crds])
+    # Unlike apply, wait descends into folders by itself: into crds/testdata.
+    run([*kubectl, "wait", "--for=condition=Established", "--timeout=30s", "--recursive=false", "-f", crds])
