@@ -87,7 +87,8 @@ def main() -> int:
     p50, worst = statistics.median(seconds), max(seconds)
     p99 = sorted(seconds)[min(len(seconds) - 1, round(0.99 * (len(seconds) - 1)))]
     load = dev("node", node, "cut -d' ' -f1 /proc/loadavg").strip()
-    print(f"apply to written value on {node}, {len(seconds)} changes: p50 {p50:.2f} s, p99 {p99:.2f} s, max {worst:.2f} s; goal p99 < {options.goal} s")
+    print(f"apply to written value on {node}, {len(seconds)} changes: p50 {p50:.2f} s, p99 {p99:.2f} s, "
+          f"max {worst:.2f} s; goal p99 < {options.goal} s")
     print(f"load of the node {load}; emulated machine, so read it as a bound, not as the figure of hardware")
     return 0
 

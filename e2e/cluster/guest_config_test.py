@@ -24,7 +24,7 @@ class Guest(unittest.TestCase):
         self.assertIn(f"clusterDNS: [{layout.DNS_SERVICE_IP}]", kubelet)
         proxy = (rootfs.GUEST / "etc/kubernetes/kube-proxy.yaml").read_text()
         self.assertIn(f"clusterCIDR: {layout.POD_CIDR}\n", proxy)
-        self.assertEqual((rootfs.GUEST / "etc/resolv.conf").read_text(), f"nameserver {layout.DNS_SERVICE_IP}\n")
+        self.assertIn(f"nameserver {layout.DNS_SERVICE_IP}\n", (rootfs.GUEST / "etc/resolv.conf").read_text())
 
 
 class Machine(unittest.TestCase):

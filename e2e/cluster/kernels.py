@@ -25,10 +25,11 @@ _GUEST = Path(__file__).parent / "guest"
 # What a node needs and the cloud kernel has as modules; dependencies come by themselves. (virtio_pci,
 # ext4 and lz4 are built in, and the package has no modules.builtin from which modprobe could tell.)
 _MODULES = (
-    "virtio_blk virtio_net virtio_rng overlay zram zstd veth bridge br_netfilter dummy loop "
-    "nf_tables nf_conntrack nf_conntrack_netlink nft_compat nft_chain_nat nft_ct nft_nat nft_masq nft_redir nft_reject "
-    "nft_reject_ipv4 nft_reject_ipv6 nft_reject_inet nft_fib nft_fib_ipv4 nft_fib_ipv6 nft_fib_inet nft_numgen nft_limit nft_hash nft_log xt_tcpudp xt_nat "
-    "xt_multiport xt_MASQUERADE xt_comment xt_conntrack xt_mark xt_addrtype xt_statistic null_blk"
+    "virtio_blk virtio_net virtio_rng overlay zram zstd veth bridge br_netfilter dummy loop nf_tables "
+    "nf_conntrack nf_conntrack_netlink nft_compat nft_chain_nat nft_ct nft_nat nft_masq nft_redir nft_reject "
+    "nft_reject_ipv4 nft_reject_ipv6 nft_reject_inet nft_fib nft_fib_ipv4 nft_fib_ipv6 nft_fib_inet nft_numgen "
+    "nft_limit nft_hash nft_log xt_tcpudp xt_nat xt_multiport xt_MASQUERADE xt_comment xt_conntrack xt_mark "
+    "xt_addrtype xt_statistic null_blk "
 ).split()
 
 

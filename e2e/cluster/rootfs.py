@@ -24,6 +24,10 @@ from e2e.cluster.pki import Pki, kubeconfig_text
 GUEST = Path(__file__).parent / "guest"
 DISK_SIZE = "4G"
 
+# The two files of guest/etc that have no room for a licence line.
+_ACCOUNTS = {"etc/passwd": "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n",
+             "etc/group": "root:x:0:\nnogroup:x:65534:\n"}
+
 _GO_PROGRAMS = ("kubelet", "kube-proxy", "containerd", "containerd-shim-runc-v2", "ctr")
 _DEBIAN_PROGRAMS = ("/usr/sbin/runc", "/usr/bin/mount", "/usr/bin/umount", "/usr/bin/nsenter", "/usr/sbin/ip",
                     "/usr/sbin/xtables-nft-multi", "/usr/sbin/nft", "/usr/sbin/conntrack", "/usr/sbin/dropbear")
@@ -67,6 +71,8 @@ def _fill(root: Path, go: dict[str, Path]) -> None:
     (root / "var/run").symlink_to("/run")
     (root / "root/.ssh").chmod(0o700)
     shutil.copytree(GUEST / "etc", root / "etc", dirs_exist_ok=True)
+    for path, text in _ACCOUNTS.items():
+        (root / path).write_text(text)
     shutil.copy("/usr/bin/busybox", root / "bin/busybox")
     for applet in run(["/usr/bin/busybox", "--list-full"]).split():
         link = root / applet

@@ -23,15 +23,18 @@ ln -sf /proc/self/fd/2 /dev/stderr
 
 # The second disk is a tar archive with all that makes this node different from the others.
 tar -xf /dev/vdb -C /
+# shellcheck source=/dev/null
 . /etc/node.env
 hostname -F /etc/hostname
 [ -s /etc/machine-id ] || tr -d - < /proc/sys/kernel/random/uuid > /etc/machine-id
 
-for c in $(cat /sys/fs/cgroup/cgroup.controllers); do echo "+$c" > /sys/fs/cgroup/cgroup.subtree_control; done
+delegate() { # cgroup folder: every controller that it has, to its children
+  read -r controllers < "$1/cgroup.controllers"
+  for c in $controllers; do echo "+$c" > "$1/cgroup.subtree_control"; done
+}
+delegate /sys/fs/cgroup
 mkdir -p /sys/fs/cgroup/system.slice
-for c in $(cat /sys/fs/cgroup/system.slice/cgroup.controllers); do
-  echo "+$c" > /sys/fs/cgroup/system.slice/cgroup.subtree_control
-done
+delegate /sys/fs/cgroup/system.slice
 
 # kswapd needs somewhere to put anonymous memory.
 echo lz4 > /sys/block/zram0/comp_algorithm
