@@ -11,7 +11,9 @@ from e2e.cluster import layout, rootfs
 from e2e.cluster.kernels import Kernel
 from e2e.cluster.pki import Pki
 
-CPUS = 2
+# A NUMA node has no more kswapd workers than processors, and the sample policy wants four on each.
+PATCHED_CPUS = 8
+STOCK_CPUS = 2
 NUMA_NODE_MIB = 768
 _APPEND = ("console=ttyS0 root=/dev/vda rw rootfstype=ext4 init=/sbin/init net.ifnames=0 quiet loglevel=4 panic=-1 "
            "mitigations=off")
@@ -92,16 +94,17 @@ def qemu_command(node: layout.Node, plan: layout.Layout, kernel: Kernel, disk: P
     because a disk lives no longer than its cluster.
     """
     loopback = plan.loopback(node)
-    half = CPUS // 2
+    cpus = PATCHED_CPUS if node.kernel == "patched" else STOCK_CPUS
+    half = cpus // 2
     forwards = "".join(f",hostfwd=tcp:{loopback}:{port}-:{port}" for port in layout.FORWARDED_PORTS)
     initrd = ["-initrd", str(kernel.initrd)] if kernel.initrd else []
     return [
         "qemu-system-x86_64", "-name", f"reclaim-{node.name}", "-machine", "q35,usb=off,vmport=off",
-        "-accel", "tcg,thread=multi,tb-size=256", "-cpu", "max", "-smp", str(CPUS), "-m", f"{2 * NUMA_NODE_MIB}M",
+        "-accel", "tcg,thread=multi,tb-size=256", "-cpu", "max", "-smp", str(cpus), "-m", f"{2 * NUMA_NODE_MIB}M",
         "-object", f"memory-backend-ram,id=m0,size={NUMA_NODE_MIB}M",
         "-object", f"memory-backend-ram,id=m1,size={NUMA_NODE_MIB}M",
         "-numa", f"node,nodeid=0,cpus=0-{half - 1},memdev=m0",
-        "-numa", f"node,nodeid=1,cpus={half}-{CPUS - 1},memdev=m1",
+        "-numa", f"node,nodeid=1,cpus={half}-{cpus - 1},memdev=m1",
         "-nodefaults", "-no-user-config", "-display", "none",
         "-kernel", str(kernel.image), *initrd, "-append", _APPEND,
         "-drive", f"file={disk},if=none,id=disk,format=qcow2,cache=unsafe,aio=threads",
