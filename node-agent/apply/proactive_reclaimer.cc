@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node-agent/apply/proactive_reclaimer.h"
+
+#include <errno.h>
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "common/log.h"
+#include "common/reasons.h"
+#include "node-agent/host/cgroup_glob.h"
+
+namespace reclaim::agent {
+namespace {
+
+void Report(const char* reason, std::string message, TargetReport& report) {
+  if (report.reason != reason) {
+    LogInfo("target changed", {{"target", report.name}, {"reason", reason}, {"message", message}});
+  }
+  report.reason = reason;
+  report.message = std::move(message);
+}
+
+std::string Describe(const TargetPlan& plan, size_t places) {
+  return absl::StrCat(plan.rate_text, " over ", places,
+                      plan.numa_nodes.empty() ? " cgroup" : " NUMA node", places == 1 ? "" : "s");
+}
+
+void AddAmounts(const ReclaimChunk& chunk, const ReclaimOutcome& outcome, TargetReport& report) {
+  report.requested_bytes += chunk.bytes;
+  report.reclaimed_bytes += outcome.reclaimed_bytes.value_or(0);
+  if (outcome.error == EAGAIN) {
+    ++report.eagain_total;
+  } else if (outcome.error != 0) {
+    ++report.errors_total;
+  }
+}
+
+}  // namespace
+
+void ProactiveReclaimer::SetTargets(std::vector<TargetPlan> plans, ApplyMode mode) {
+  absl::MutexLock lock(&mutex_);
+  const absl::Duration now = clock_.Monotonic();
+  std::vector<Target> targets;
+  for (TargetPlan& plan : plans) {
+    Target target;
+    const auto old = std::find_if(targets_.begin(), targets_.end(),
+                                  [&](const Target& t) { return t.plan.name == plan.name; });
+    if (old != targets_.end()) target.report = old->report;
+    target.report.name = plan.name;
+    target.plan = std::move(plan);
+    target.progress.credit_at = now;
+    target.expand_at = now;
+    targets.push_back(std::move(target));
+  }
+  targets_ = std::move(targets);
+  mode_ = mode;
+  ++generation_;
+  for (Target& target : targets_) Refresh(target, now);
+}
+
+std::vector<TargetReport> ProactiveReclaimer::Reports() const {
+  absl::MutexLock lock(&mutex_);
+  std::vector<TargetReport> reports;
+  for (const Target& target : targets_) reports.push_back(target.report);
+  return reports;
+}
+
+void ProactiveReclaimer::Start() {
+  thread_ = std::thread([this] { Run(); });
+}
+
+void ProactiveReclaimer::Stop() {
+  {
+    absl::MutexLock lock(&mutex_);
+    stopping_ = true;
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void ProactiveReclaimer::Run() {
+  while (true) {
+    uint64_t generation;
+    {
+      absl::MutexLock lock(&mutex_);
+      if (stopping_) return;
+      generation = generation_;
+    }
+    const absl::Duration wait = RunDue();
+    absl::MutexLock lock(&mutex_);
+    const auto changed = [this, generation]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+      return stopping_ || generation_ != generation;
+    };
+    mutex_.AwaitWithTimeout(absl::Condition(&changed), wait);
+    if (stopping_) return;
+  }
+}
+
+absl::Duration ProactiveReclaimer::RunDue() {
+  size_t count;
+  uint64_t generation;
+  {
+    absl::MutexLock lock(&mutex_);
+    count = targets_.size();
+    generation = generation_;
+  }
+  absl::Duration wait = absl::InfiniteDuration();
+  for (size_t i = 0; i < count; ++i) wait = std::min(wait, RunTarget(i, generation));
+  return wait;
+}
+
+absl::Duration ProactiveReclaimer::RunTarget(size_t index, uint64_t generation) {
+  const int64_t page_bytes = PageBytes();
+  const absl::Duration now = clock_.Monotonic();
+  ReclaimChunk chunk;
+  ReclaimPlace place;
+  std::string name;
+  std::string swappiness;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (stopping_ || generation_ != generation) return absl::ZeroDuration();
+    Target& target = targets_[index];
+    if (!target.plan.refusal_reason.empty() || mode_ != ApplyMode::kEnforce) {
+      return absl::InfiniteDuration();
+    }
+    if (now >= target.expand_at) Refresh(target, now);
+    chunk = NextReclaimChunk(target.plan.rate, target.progress, page_bytes, now);
+    if (chunk.bytes == 0) return std::min(chunk.wait, target.expand_at - now);
+    place = target.places[chunk.place];
+    name = target.plan.name;
+    swappiness = target.plan.swappiness;
+  }
+
+  const ReclaimOutcome outcome = ReclaimFrom(files_, writer_, place, chunk.bytes, swappiness);
+
+  absl::MutexLock lock(&mutex_);
+  if (generation_ == generation) {
+    Target& target = targets_[index];
+    target.progress =
+        AfterChunk(std::move(target.progress), chunk, outcome.error != 0, clock_.Monotonic());
+    Count(chunk, place, outcome, target);
+    return absl::ZeroDuration();
+  }
+  // The spec changed meanwhile: what was done still counts, for the target of that name.
+  for (Target& target : targets_) {
+    if (target.plan.name == name) AddAmounts(chunk, outcome, target.report);
+  }
+  return absl::ZeroDuration();
+}
+
+void ProactiveReclaimer::Count(const ReclaimChunk& chunk, const ReclaimPlace& place,
+                               const ReclaimOutcome& outcome, Target& target) {
+  TargetReport& report = target.report;
+  AddAmounts(chunk, outcome, report);
+  if (outcome.error == 0 || outcome.error == EAGAIN) {
+    Report(reason::kReclaiming, Describe(target.plan, target.places.size()), report);
+    return;
+  }
+  // A cgroup that has ended meanwhile is no fault; the next expansion leaves it out.
+  if (outcome.error == ENOENT || outcome.error == ENODEV) {
+    target.expand_at = std::min(target.expand_at, clock_.Monotonic() + absl::Seconds(1));
+    return;
+  }
+  Report(reason::kRefused,
+         absl::StrCat("asked ", chunk.bytes, " bytes",
+                      target.plan.swappiness.empty() ? "" : " with swappiness=",
+                      target.plan.swappiness, ", the kernel says ", ErrnoName(outcome.error), " (",
+                      ReclaimFile(files_, place).name, ")"),
+         report);
+}
+
+void ProactiveReclaimer::Refresh(Target& target, absl::Duration now) {
+  target.expand_at = now + kExpandInterval;
+  if (!target.plan.refusal_reason.empty()) {
+    Report(target.plan.refusal_reason.c_str(), target.plan.refusal_message, target.report);
+    return;
+  }
+  std::vector<ReclaimPlace> places;
+  for (int id : target.plan.numa_nodes) places.push_back({id, ""});
+  absl::Status problem;
+  for (const std::string& pattern : target.plan.cgroup_patterns) {
+    absl::StatusOr<std::vector<std::string>> cgroups = ExpandCgroups(files_, pattern, kMaxPlaces);
+    if (!cgroups.ok()) {
+      problem = cgroups.status();
+      continue;
+    }
+    for (std::string& cgroup : *cgroups) {
+      const ReclaimPlace place{std::nullopt, std::move(cgroup)};
+      // Two patterns may name one cgroup; it gets one turn.
+      if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
+    }
+  }
+  std::string missing;
+  std::vector<ReclaimPlace> usable;
+  for (ReclaimPlace& place : places) {
+    const KernelFile file = ReclaimFile(files_, place);
+    if (Exists(file)) {
+      usable.push_back(std::move(place));
+    } else if (missing.empty()) {
+      missing = file.name;
+    }
+  }
+
+  // Places that stay keep their history.
+  std::vector<PlaceState> states;
+  for (const ReclaimPlace& place : usable) {
+    const auto old = std::find(target.places.begin(), target.places.end(), place);
+    states.push_back(old == target.places.end()
+                         ? PlaceState()
+                         : target.progress.places[old - target.places.begin()]);
+  }
+  target.places = std::move(usable);
+  target.progress.places = std::move(states);
+
+  if (!problem.ok()) {
+    Report(reason::kRefused, std::string(problem.message()), target.report);
+  } else if (target.places.empty() && !missing.empty()) {
+    Report(reason::kUnsupported, absl::StrCat("this kernel has no ", missing), target.report);
+  } else if (mode_ == ApplyMode::kObserve) {
+    Report(reason::kObserved,
+           absl::StrCat("mode is Observe: would reclaim ",
+                        Describe(target.plan, target.places.size())),
+           target.report);
+  } else if (mode_ == ApplyMode::kPaused) {
+    Report(reason::kPaused, "the policy is paused; nothing is reclaimed", target.report);
+  } else if (target.report.reason != reason::kRefused) {
+    Report(reason::kReclaiming, Describe(target.plan, target.places.size()), target.report);
+  }
+}
+
+}  // namespace reclaim::agent

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node-agent/policy_file/policy_file.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "common/policy_validate.h"
+#include "common/reasons.h"
+#include "node-agent/policy_file/yaml_message.h"
+#include "node-agent/state/durable_file.h"
+#include "openssl/sha.h"
+
+namespace reclaim::agent {
+namespace {
+
+constexpr size_t kMaxPolicyFile = 256 * 1024;
+constexpr char kApiVersion[] = "kswapd.dev/v1alpha1";
+constexpr char kKind[] = "ReclaimPolicy";
+
+absl::Status At(const std::string& file, int line, absl::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat(file, ":", line, ": ", what));
+}
+
+std::string ContentHash(const std::string& bytes) {
+  unsigned char digest[SHA256_DIGEST_LENGTH];
+  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest);
+  return absl::BytesToHexString(
+      absl::string_view(reinterpret_cast<const char*>(digest), sizeof(digest)).substr(0, 8));
+}
+
+// Line of a field, or of the nearest field around it: an error may be about one that is missing.
+int LineOf(std::string path, const LineMap& lines) {
+  while (!path.empty()) {
+    const auto found = lines.find(path);
+    if (found != lines.end()) return found->second;
+    const size_t cut = path.find_last_of(".[");
+    path.resize(cut == std::string::npos ? 0 : cut);
+  }
+  return 1;
+}
+
+absl::Status CheckWord(const YAML::Node& document, const char* field, const char* wanted,
+                       const std::string& file) {
+  const YAML::Node node = document[field];
+  if (!node) {
+    return At(file, document.Mark().line + 1, absl::StrCat(field, ": missing; must be ", wanted));
+  }
+  if (!node.IsScalar() || node.Scalar() != wanted) {
+    return At(file, node.Mark().line + 1, absl::StrCat(field, ": must be ", wanted));
+  }
+  return absl::OkStatus();
+}
+
+// apiVersion, kind, metadata.name; `status` is the operator's and is passed over.
+absl::StatusOr<std::string> ReadHead(const YAML::Node& document, const std::string& file) {
+  if (!document.IsMap()) return At(file, 1, "the document must be a ReclaimPolicy manifest");
+  if (absl::Status status = CheckWord(document, "apiVersion", kApiVersion, file); !status.ok()) {
+    return status;
+  }
+  if (absl::Status status = CheckWord(document, "kind", kKind, file); !status.ok()) return status;
+  for (const auto& pair : document) {
+    const std::string& name = pair.first.Scalar();
+    if (name != "apiVersion" && name != "kind" && name != "metadata" && name != "spec" &&
+        name != "status") {
+      return At(file, pair.first.Mark().line + 1,
+                absl::StrCat(absl::CHexEscape(name),
+                             ": unknown field; the fields here are apiVersion, kind, metadata, "
+                             "spec"));
+    }
+  }
+  const YAML::Node metadata = document["metadata"];
+  const YAML::Node name = metadata && metadata.IsMap() ? metadata["name"] : YAML::Node();
+  if (!name || !name.IsScalar() || name.Scalar().empty()) {
+    return At(file, (metadata ? metadata : document).Mark().line + 1,
+              "metadata.name: missing; the policy needs a name");
+  }
+  return name.Scalar();
+}
+
+absl::StatusOr<SpecUpdate> ReadPolicy(const YAML::Node& document, const std::string& file) {
+  absl::StatusOr<std::string> name = ReadHead(document, file);
+  if (!name.ok()) return name.status();
+
+  SpecUpdate update;
+  kswapd::v1alpha1::ReclaimPolicySpec& spec = *update.spec.mutable_spec();
+  LineMap lines;
+  const YAML::Node spec_node = document["spec"];
+  if (!spec_node) return At(file, document.Mark().line + 1, "spec: missing");
+  lines["spec"] = spec_node.Mark().line + 1;
+  if (absl::Status status = ReadYamlMessage(spec_node, "spec", spec, lines); !status.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(file, ":", status.message()));
+  }
+  const std::vector<FieldError> errors = ValidatePolicySpec(spec);
+  if (!errors.empty()) {
+    return At(file, LineOf(errors[0].path, lines),
+              absl::StrCat(
+                  errors[0].path, " ", errors[0].message,
+                  errors.size() == 1 ? "" : absl::StrCat(" (and ", errors.size() - 1, " more)")));
+  }
+
+  kswapd::v1alpha1::PolicyInForce& policy = *update.spec.mutable_policy();
+  policy.set_name(*name);
+  policy.set_generation(1);
+  policy.set_revision(ContentHash(spec.SerializeAsString()));
+  policy.set_reason(reason::kOnlyMatch);
+  policy.set_message(absl::StrCat("read from ", file));
+  update.version = ContentHash(update.spec.SerializeAsString());
+  return update;
+}
+
+}  // namespace
+
+absl::StatusOr<SpecUpdate> ParsePolicy(absl::string_view text, const std::string& file_name) {
+  // yaml-cpp throws on syntax errors; nothing leaves this function but a status.
+  try {
+    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
+    if (documents.size() != 1) {
+      return At(
+          file_name, 1,
+          absl::StrCat("must hold one ReclaimPolicy; it has ", documents.size(), " documents"));
+    }
+    return ReadPolicy(documents[0], file_name);
+  } catch (const YAML::Exception& error) {
+    return At(file_name, error.mark.line + 1, absl::StrCat("not YAML: ", error.msg));
+  }
+}
+
+PolicyFile::Identity PolicyFile::Identify() const {
+  struct stat info;
+  if (stat(path_.c_str(), &info) != 0) return {0, 0, 0, errno};
+  return {info.st_ino, info.st_size,
+          int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec, 0};
+}
+
+std::optional<absl::StatusOr<SpecUpdate>> PolicyFile::Poll() {
+  const Identity identity = Identify();
+  if (last_ == identity) return std::nullopt;
+  last_ = identity;
+  absl::StatusOr<std::optional<std::string>> text = ReadWhole(path_, kMaxPolicyFile);
+  if (!text.ok()) return text.status();
+  if (!text->has_value()) {
+    return absl::NotFoundError(absl::StrCat(path_, ": there is no such file"));
+  }
+  return ParsePolicy(**text, path_);
+}
+
+}  // namespace reclaim::agent

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node-agent/state/journal.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "absl/strings/str_cat.h"
+#include "common/log.h"
+#include "nlohmann/json.hpp"
+#include "node-agent/state/durable_file.h"
+
+namespace reclaim::agent {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kMaxJournal = 1024 * 1024;
+constexpr int kFormat = 1;
+
+template <typename T>
+void PutOptional(json& object, const char* name, const std::optional<T>& value) {
+  if (value.has_value()) object[name] = *value;
+}
+
+template <typename T>
+std::optional<T> GetOptional(const json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end()) return std::nullopt;
+  return found->get<T>();
+}
+
+}  // namespace
+
+std::string FormatJournal(const JournalContent& content) {
+  json settings = json::array();
+  for (const auto& [key, entry] : content.entries) {
+    json setting = {{"name", key.name}, {"original", entry.original}, {"restore", entry.restore}};
+    PutOptional(setting, "numaNode", key.numa_node);
+    PutOptional(setting, "requested", entry.requested);
+    PutOptional(setting, "effective", entry.effective);
+    PutOptional(setting, "pending", entry.pending);
+    settings.push_back(std::move(setting));
+  }
+  const json document = {{"format", kFormat}, {"bootId", content.boot_id}, {"settings", settings}};
+  return absl::StrCat(document.dump(2, ' ', /*ensure_ascii=*/true, json::error_handler_t::replace),
+                      "\n");
+}
+
+absl::StatusOr<JournalContent> ParseJournal(absl::string_view text) {
+  // nlohmann-json throws on type errors; nothing leaves this function but a status.
+  try {
+    const json document = json::parse(text.begin(), text.end());
+    if (document.at("format").get<int>() != kFormat) {
+      return absl::InvalidArgumentError(absl::StrCat("format is not ", kFormat));
+    }
+    JournalContent content;
+    content.boot_id = document.at("bootId").get<std::string>();
+    for (const json& setting : document.at("settings")) {
+      const SettingKey key{setting.at("name").get<std::string>(),
+                           GetOptional<int>(setting, "numaNode")};
+      JournalEntry entry;
+      entry.original = setting.at("original").get<int64_t>();
+      entry.requested = GetOptional<int64_t>(setting, "requested");
+      entry.effective = GetOptional<int64_t>(setting, "effective");
+      entry.pending = GetOptional<int64_t>(setting, "pending");
+      entry.restore = setting.at("restore").get<bool>();
+      if (!content.entries.emplace(key, entry).second) {
+        return absl::InvalidArgumentError(absl::StrCat(key.name, " comes twice"));
+      }
+    }
+    return content;
+  } catch (const json::exception& error) {
+    return absl::InvalidArgumentError(error.what());
+  }
+}
+
+absl::StatusOr<Journal> Journal::Open(std::string path, std::string boot_id) {
+  Journal journal(std::move(path), std::move(boot_id));
+  absl::StatusOr<std::optional<std::string>> text = ReadWhole(journal.path_, kMaxJournal);
+  if (!text.ok() && !absl::IsOutOfRange(text.status())) return text.status();
+  if (text.ok() && !text->has_value()) return journal;
+
+  absl::StatusOr<JournalContent> content =
+      text.ok() ? ParseJournal(**text) : absl::StatusOr<JournalContent>(text.status());
+  if (!content.ok()) {
+    const std::string aside = absl::StrCat(journal.path_, ".corrupt");
+    if (rename(journal.path_.c_str(), aside.c_str()) != 0) {
+      return absl::ErrnoToStatus(errno, absl::StrCat("rename ", journal.path_, " to ", aside));
+    }
+    journal.damage_ = absl::StrCat("the journal could not be read (", content.status().message(),
+                                   "); original values written before are in ", aside);
+    return journal;
+  }
+  if (content->boot_id != journal.boot_id_) {
+    LogInfo("journal of another boot not used", {{"entries", content->entries.size()}});
+    return journal;
+  }
+  journal.entries_ = std::move(content->entries);
+  journal.saved_ = journal.entries_;
+  return journal;
+}
+
+JournalEntry* Journal::Find(const SettingKey& key) {
+  const auto found = entries_.find(key);
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+JournalEntry& Journal::Put(const SettingKey& key, JournalEntry entry) {
+  return entries_.insert_or_assign(key, std::move(entry)).first->second;
+}
+
+void Journal::Erase(const SettingKey& key) { entries_.erase(key); }
+
+absl::Status Journal::Save() {
+  if (entries_ == saved_) return absl::OkStatus();
+  if (absl::Status status = WriteDurably(path_, FormatJournal({boot_id_, entries_}));
+      !status.ok()) {
+    return status;
+  }
+  saved_ = entries_;
+  return absl::OkStatus();
+}
+
+}  // namespace reclaim::agent

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RECLAIM_NODE_AGENT_STATE_JOURNAL_H_
+#define RECLAIM_NODE_AGENT_STATE_JOURNAL_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace reclaim::agent {
+
+// Names one value of the host: the API's name and, for a value of one NUMA node, that NUMA node.
+struct SettingKey {
+  std::string name;
+  std::optional<int> numa_node;
+
+  friend bool operator==(const SettingKey&, const SettingKey&) = default;
+  friend auto operator<=>(const SettingKey&, const SettingKey&) = default;
+};
+
+// What must be known to undo a setting.
+struct JournalEntry {
+  // The value before the first write of this boot.
+  int64_t original = 0;
+  // The value last asked for, and what read back after it; absent until a write has succeeded.
+  std::optional<int64_t> requested;
+  std::optional<int64_t> effective;
+  // A write that has been announced and not yet confirmed: after a crash the value may be either.
+  std::optional<int64_t> pending;
+  // What to do when the setting leaves the spec: back to `original`, or keep the value.
+  bool restore = true;
+
+  friend bool operator==(const JournalEntry&, const JournalEntry&) = default;
+};
+
+// Crash-safe record of the originals, valid for one boot: after a reboot the kernel has its own
+// values again, and the old record would restore the wrong ones.
+//
+// Changes stay in memory until Save. Not thread-safe.
+class Journal {
+ public:
+  // Reads `path`. A journal of another boot is not used (and replaced by the next Save); one that
+  // cannot be understood is kept beside as `path`.corrupt and `damage` tells about it.
+  // Error: it cannot be read, or not be moved aside.
+  static absl::StatusOr<Journal> Open(std::string path, std::string boot_id);
+
+  const std::map<SettingKey, JournalEntry>& entries() const { return entries_; }
+  JournalEntry* Find(const SettingKey& key);
+  JournalEntry& Put(const SettingKey& key, JournalEntry entry);
+  void Erase(const SettingKey& key);
+
+  // Makes the entries durable; does nothing when none has changed since the last Save that
+  // succeeded. Error: see WriteDurably.
+  absl::Status Save();
+
+  // Why originals of this boot were lost; empty = they were not.
+  const std::string& damage() const { return damage_; }
+
+ private:
+  Journal(std::string path, std::string boot_id)
+      : path_(std::move(path)), boot_id_(std::move(boot_id)) {}
+
+  std::string path_;
+  std::string boot_id_;
+  std::map<SettingKey, JournalEntry> entries_;
+  std::map<SettingKey, JournalEntry> saved_;
+  std::string damage_;
+};
+
+// The journal's text, a JSON document that a person can read. Pure.
+struct JournalContent {
+  std::string boot_id;
+  std::map<SettingKey, JournalEntry> entries;
+};
+std::string FormatJournal(const JournalContent& content);
+// Error: InvalidArgument.
+absl::StatusOr<JournalContent> ParseJournal(absl::string_view text);
+
+}  // namespace reclaim::agent
+
+#endif  // RECLAIM_NODE_AGENT_STATE_JOURNAL_H_
