@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Measures what several kswapd workers per NUMA node give and cost.
+
+    kernel/bench/run.py --kernel BZIMAGE --out DIR [--runs 10] [--workers 1 4] [--loads streams anon shortage]
+
+Each load runs RUNS times for each number of workers, interleaved (1 4 4 1 1 4 ...)
+in guests under TCG. Writes DIR/kernel.md (a table) and DIR/kernel.json (every run).
+About an hour for ten runs of all loads on two idle cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+import guest  # noqa: E402  (the path above must come first)
+
+RUNS_PER_BOOT = 4  # of each worker count; a fresh boot bounds what runs can leave to each other
+
+
+@dataclass(frozen=True)
+class Load:
+    nodes: list[guest.NumaNode]
+    append: str
+    what: str
+    seconds: float  # a generous bound for one run
+
+
+LOADS = {
+    "streams": Load([guest.NumaNode(8, 1024)] * 2, "null_blk.nr_devices=1 null_blk.gb=4096",
+                    "8 readahead() streams of 64 KiB over null_blk, 16 vCPUs, 2 NUMA nodes of 1 GiB", 300),
+    "anon": Load([guest.NumaNode(4, 1024)] * 2, "",
+                 "2 x 1000 MB of half random anonymous data, 2 passes, swap on zram, 8 vCPUs, 2 NUMA nodes of 1 GiB", 600),
+    "shortage": Load([guest.NumaNode(8, 1024)] * 2, "null_blk.nr_devices=1 null_blk.gb=4096",
+                     "one small shortage on one NUMA node, 20 times a run", 300),
+}
+
+Run = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Measure:
+    load: str
+    name: str
+    of: Callable[[Run], float]
+    goal: Callable[[float, float], bool]  # medians with the fewest and the most workers
+    goal_text: str
+
+
+MEASURES = [
+    Measure("streams", "direct reclaims", lambda run: run["allocstall"],
+            lambda few, many: few <= 300 or many <= 0.03 * few, "at most 3 % (where 1 worker gives > 300)"),
+    Measure("streams", "throughput, MB/s", lambda run: run["bytes"] / run["seconds"] / 1e6,
+            lambda few, many: True, "none: see below"),
+    Measure("anon", "throughput, MB/s", lambda run: run["bytes"] / run["seconds"] / 1e6,
+            lambda few, many: many >= 1.5 * few, "at least 1.5 x"),
+    Measure("anon", "direct reclaims", lambda run: run["allocstall"],
+            lambda few, many: many <= 0.05 * few, "at most 5 %"),
+    Measure("anon", "pages stolen by kswapd", lambda run: run["steal_kswapd"],
+            lambda few, many: True, "none"),
+    Measure("shortage", "pages above the high watermark", lambda run: run["over_high"],
+            lambda few, many: many <= 1.6 * few, "at most 1.6 x"),
+    Measure("shortage", "pages reclaimed", lambda run: run["reclaimed"],
+            lambda few, many: True, "none"),
+]
+
+LIMITS = """\
+What emulation cannot show. The virtual CPUs share the few real cores of the host, so
+more workers mean a larger share of CPU for reclaim, not more CPU. Direct reclaims and
+pages above the watermark react to that and are meaningful as ratios. The throughput of
+page cache reads is not: reclaiming such a page costs less than reading it, and workers
+take the time from the readers. Where reclaiming a page costs more than allocating it
+(anonymous memory on zram) the step from one worker to two real cores' worth of workers
+is a real gain; anything beyond the number of host cores must be measured on hardware.
+LRU lock contention hardly shows under TCG."""
+
+
+def schedule(workers: list[int], runs: int) -> list[list[int]]:
+    """Boots, each a list of worker counts, interleaved in alternating direction: 1 4 4 1 1 4 ..."""
+    rounds = [workers if number % 2 == 0 else workers[::-1] for number in range(runs)]
+    return [[count for line in rounds[at:at + RUNS_PER_BOOT] for count in line]
+            for at in range(0, runs, RUNS_PER_BOOT)]
+
+
+def parse_result(line: str) -> Run | None:
+    """The numbers of a RESULT line of loads.c; None for any other line."""
+    if not line.startswith("RESULT "):
+        return None
+    fields = dict(field.split("=", 1) for field in line.split()[1:])
+    return {key: float(value) for key, value in fields.items() if key != "load"}
+
+
+def median_interval(values: list[float]) -> tuple[float, float, float]:
+    """Median and its distribution-free 95 % interval (order statistics, binomial); all values if there are < 6."""
+    ordered = sorted(values)
+    count = len(ordered)
+    skip = 0  # order statistics left out on each side
+    while 2 * sum(math.comb(count, below) for below in range(skip + 2)) / 2**count <= 0.05:
+        skip += 1
+    return statistics.median(ordered), ordered[skip], ordered[-1 - skip]
+
+
+def run_load(name: str, kernel: Path, initramfs: Path, workers: list[int], runs: int) -> list[Run]:
+    load = LOADS[name]
+    results: list[Run] = []
+    for boot in schedule(workers, runs):
+        command = guest.qemu_command(kernel, initramfs, load.nodes, load.append, [name, *map(str, boot)])
+        seen = 0
+        for line in guest.console_lines(command, load.seconds * (len(boot) + 1)):
+            if run := parse_result(line):
+                seen += 1
+                results.append(run | {"host_load": os.getloadavg()[0]})
+                print(f"{name}: {run}", flush=True)
+            elif line.strip():
+                print(f"{name}: {line}", flush=True)
+        if seen != len(boot):
+            raise guest.GuestError(f"{name}: {len(boot)} runs wanted, {seen} results printed")
+    return results
+
+
+def table(results: dict[str, list[Run]], workers: list[int]) -> str:
+    """Markdown: one line a measure, median [95 % interval] for each number of workers."""
+    few, many = workers[0], workers[-1]
+    lines = ["| load | measure | " + " | ".join(f"{count} worker{'s' * (count > 1)}" for count in workers) +
+             f" | {many} : {few} | goal | met |", "|---" * (len(workers) + 5) + "|"]
+    for measure in MEASURES:
+        if measure.load not in results:
+            continue
+        cells, medians = [], {}
+        for count in workers:
+            values = [measure.of(run) for run in results[measure.load] if run["workers"] == count]
+            medians[count], low, high = median_interval(values)
+            cells.append(f"{medians[count]:.0f} [{low:.0f}, {high:.0f}]")
+        ratio = f"{medians[many] / medians[few]:.2f}" if medians[few] else "-"
+        met = "yes" if measure.goal(medians[few], medians[many]) else "NO"
+        lines.append(f"| {measure.load} | {measure.name} | " + " | ".join(cells) +
+                     f" | {ratio} | {measure.goal_text} | {met if measure.goal_text[:4] != 'none' else '-'} |")
+    return "\n".join(lines)
+
+
+def report(results: dict[str, list[Run]], workers: list[int], runs: int, kernel: Path) -> str:
+    loads = "\n".join(f"- **{name}**: {LOADS[name].what}" for name in results)
+    host = statistics.median([run["host_load"] for lines in results.values() for run in lines])
+    return (f"# Several kswapd workers per NUMA node: {' against '.join(map(str, workers))}\n\n"
+            f"{time.strftime('%Y-%m-%d')}, {kernel.parent.name}, QEMU TCG on {os.cpu_count()} host CPUs, median host load "
+            f"{host:.1f}. {runs} interleaved runs for each number of workers; median and 95 % interval of it "
+            f"(order statistics; the range when there are fewer than 6 runs).\n\n{table(results, workers)}\n\n{loads}\n\n{LIMITS}\n")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kernel", type=Path, required=True, help="bzImage, as build.py prints it")
+    parser.add_argument("--out", type=Path, required=True, help="folder for kernel.md and kernel.json")
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 4])
+    parser.add_argument("--loads", nargs="+", choices=LOADS, default=list(LOADS))
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    results: dict[str, list[Run]] = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        program, initramfs = Path(scratch, "init"), Path(scratch, "initramfs")
+        guest.compile_static(HERE / "loads.c", program)
+        guest.write_initramfs(initramfs, program)
+        for name in options.loads:
+            results[name] = run_load(name, options.kernel, initramfs, options.workers, options.runs)
+            (options.out / "kernel.json").write_text(json.dumps(results, indent=1))
+            (options.out / "kernel.md").write_text(report(results, options.workers, options.runs, options.kernel))
+    print((options.out / "kernel.md").read_text())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
