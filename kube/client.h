@@ -31,37 +31,37 @@ class RequestObserver {
 
 // Name of one object; `name_space` is empty for a cluster-scoped one.
 struct ObjectName {
-  std::string name_space;
-  std::string name;
+  std::string name_space = {};
+  std::string name = {};
 };
 
 struct ListOptions {
-  std::string name_space;  // empty: all
-  std::string label_selector;
-  std::string field_selector;
-  std::string resource_version;  // "": consistent; "0": whatever the server's cache has
-  int limit = 0;                 // items per page; 0: all in one answer
-  std::string continue_token;    // metadata.continue of the page before
+  std::string name_space = {};  // empty: all
+  std::string label_selector = {};
+  std::string field_selector = {};
+  std::string resource_version = {};  // "": consistent; "0": whatever the server's cache has
+  int limit = 0;                      // items per page; 0: all in one answer
+  std::string continue_token = {};    // metadata.continue of the page before
 };
 
 struct WatchOptions {
-  std::string name_space;
-  std::string label_selector;
-  std::string field_selector;
-  std::string resource_version;                        // events after this version
+  std::string name_space = {};
+  std::string label_selector = {};
+  std::string field_selector = {};
+  std::string resource_version = {};                   // events after this version
   absl::Duration server_timeout = absl::Seconds(300);  // the server ends the watch cleanly then
 };
 
 struct ApplyOptions {
   // Who owns the fields of the object. One stable name for each writer of the product.
-  std::string field_manager;
+  std::string field_manager = {};
   // Take fields over from other managers; what a controller wants. Without it that is a conflict.
   bool force = true;
 };
 
 struct DeleteOptions {
-  std::string uid;               // precondition; empty: none
-  std::string resource_version;  // precondition; empty: none
+  std::string uid = {};               // precondition; empty: none
+  std::string resource_version = {};  // precondition; empty: none
 };
 
 enum class PatchType { kMerge, kJson };  // strategic merge does not work for custom resources

@@ -15,8 +15,8 @@ namespace reclaim::kube {
 // PEM text that stands in the configuration (`data`) or in a file that may be rotated (`path`).
 // At most one is set; both empty means "none".
 struct PemSource {
-  std::string data;
-  std::string path;
+  std::string data = {};
+  std::string path = {};
 
   bool empty() const { return data.empty() && path.empty(); }
 };
@@ -50,12 +50,12 @@ struct ClientConfig {
 
 struct LoadConfigOptions {
   // The --kubeconfig flag: used alone when set; it must exist.
-  std::string kubeconfig_path;
+  std::string kubeconfig_path = {};
   // The --context flag: empty means current-context.
-  std::string context;
+  std::string context = {};
   // Reads the environment (KUBECONFIG, HOME, KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT).
   // The default is getenv.
-  std::function<std::optional<std::string>(const char* name)> environment;
+  std::function<std::optional<std::string>(const char* name)> environment = {};
   // Where the kubelet mounts token, ca.crt and namespace.
   std::string service_account_dir = "/var/run/secrets/kubernetes.io/serviceaccount";
 };

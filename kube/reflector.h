@@ -23,10 +23,10 @@ namespace reclaim::kube {
 
 // The defaults are client-go's; only `resource` has to be given.
 struct ReflectorOptions {
-  GroupVersionResource resource;
-  std::string name_space;  // empty: all
-  std::string label_selector;
-  std::string field_selector;
+  GroupVersionResource resource = {};
+  std::string name_space = {};  // empty: all
+  std::string label_selector = {};
+  std::string field_selector = {};
 
   int page_size = 500;
   // The server ends each watch after a time drawn from this range, so that watches spread over
@@ -36,7 +36,7 @@ struct ReflectorOptions {
   // Bookmarks come about once a minute and the server keeps 75 s of history: silence for longer
   // means a dead connection, and noticing it later would cost a full list.
   absl::Duration idle_timeout = absl::Seconds(90);
-  BackoffOptions backoff;
+  BackoffOptions backoff = {};
   size_t max_line_bytes = 8 << 20;
 };
 

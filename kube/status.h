@@ -40,6 +40,8 @@ absl::Status MakeApiStatus(absl::string_view what, const Json& status_object);
 // The payload, or nullopt when the server never answered (a transport error) or the status is OK.
 std::optional<ApiError> GetApiError(const absl::Status& status);
 
+// Write kube::IsNotFound(status): absl has functions of the same names, which look at the code
+// only.
 bool IsNotFound(const absl::Status& status);         // 404
 bool IsAlreadyExists(const absl::Status& status);    // 409, reason AlreadyExists
 bool IsConflict(const absl::Status& status);         // 409 otherwise: re-read and try again

@@ -40,13 +40,15 @@ class Store final : public ReflectorSink {
   // Called on the reflector's thread after the store has changed, without any lock held, so it may
   // read the store. It must not block: hand the key to a work queue. Members may be null.
   struct Handler {
-    std::function<void(absl::string_view key, const Pointer& now)> added;
+    std::function<void(absl::string_view key, const Pointer& now)> added = {};
     // Not called when nothing changed: the same resource version, or (when T can be compared)
     // an equal projection.
-    std::function<void(absl::string_view key, const Pointer& before, const Pointer& now)> updated;
+    std::function<void(absl::string_view key, const Pointer& before, const Pointer& now)> updated =
+        {};
     // `last` is the last state known. Found missing by a list after a gap in the watch, the object
     // may have changed after that: then final_state_known is false.
-    std::function<void(absl::string_view key, const Pointer& last, bool final_state_known)> deleted;
+    std::function<void(absl::string_view key, const Pointer& last, bool final_state_known)>
+        deleted = {};
   };
 
   explicit Store(Projection project) : project_(std::move(project)) {}

@@ -25,11 +25,12 @@ void IgnoreSigpipe();
 
 struct HttpRequest {
   std::string method = "GET";
-  std::string path;  // absolute, already escaped; the config's path prefix is put before it
-  std::vector<std::pair<std::string, std::string>> query;  // unescaped; escaped by the transport
+  std::string path = {};  // absolute, already escaped; the config's path prefix is put before it
+  std::vector<std::pair<std::string, std::string>> query =
+      {};  // unescaped; escaped by the transport
   std::string accept = "application/json";
-  std::string content_type;  // of `body`
-  std::string body;
+  std::string content_type = {};  // of `body`
+  std::string body = {};
   absl::Duration timeout = absl::Seconds(30);  // whole exchange of Request(); not of Stream()
 };
 
@@ -45,9 +46,9 @@ struct HttpResponse {
 // A long answer, piece by piece.
 struct StreamOptions {
   // The answer has begun and is 200; its body follows. May be null.
-  std::function<void()> on_open;
+  std::function<void()> on_open = {};
   // A piece of the body; borders are arbitrary. A status that is not OK ends the stream with it.
-  std::function<absl::Status(absl::string_view piece)> on_data;
+  std::function<absl::Status(absl::string_view piece)> on_data = {};
   // No byte for this long ends the stream with kUnavailable: this is how a half-open connection
   // is noticed when even TCP sees nothing wrong.
   absl::Duration idle_timeout = absl::Seconds(90);

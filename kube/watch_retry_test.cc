@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/watch_retry.h"
+
+#include "gtest/gtest.h"
+#include "kube/status.h"
+
+namespace reclaim::kube {
+namespace {
+
+constexpr absl::Duration kLong = absl::Minutes(5);
+constexpr absl::Duration kShort = absl::Milliseconds(300);
+
+absl::Status Http(int code) { return MakeApiStatus("WATCH x", code, ""); }
+
+TEST(WatchRetryTest, DecidesByHowTheWatchEnded) {
+  const struct {
+    const char* name;
+    absl::Status ended;
+    absl::Duration lasted;
+    int64_t events;
+    AfterWatch expected;
+  } kCases[] = {
+      {"server's deadline", absl::OkStatus(), kLong, 0, AfterWatch::kWatchAgain},
+      {"clean end after an event", absl::OkStatus(), kShort, 1, AfterWatch::kWatchAgain},
+      {"proxy that closes at once", absl::OkStatus(), kShort, 0, AfterWatch::kWaitThenListAgain},
+      {"history gone after a good watch", Http(410), kLong, 3, AfterWatch::kListAgain},
+      {"history gone when opening", Http(410), kShort, 0, AfterWatch::kWaitThenListAgain},
+      {"refused", absl::UnavailableError(""), kShort, 0, AfterWatch::kWaitThenWatch},
+      {"half-open", absl::UnavailableError(""), kLong, 9, AfterWatch::kWaitThenWatch},
+      {"401", Http(401), kShort, 0, AfterWatch::kWaitThenWatch},
+      {"429", Http(429), kShort, 0, AfterWatch::kWaitThenWatch},
+      {"502", Http(502), kShort, 0, AfterWatch::kWaitThenWatch},
+      {"503", Http(503), kShort, 0, AfterWatch::kWaitThenWatch},
+      {"504", Http(504), kShort, 0, AfterWatch::kWaitThenWatch},
+      {"403", Http(403), kShort, 0, AfterWatch::kWaitThenListAgain},
+      {"404, CRD not there", Http(404), kShort, 0, AfterWatch::kWaitThenListAgain},
+      {"500", Http(500), kLong, 5, AfterWatch::kWaitThenListAgain},
+      {"no JSON", absl::InvalidArgumentError(""), kLong, 5, AfterWatch::kWaitThenListAgain},
+      {"giant line", absl::ResourceExhaustedError(""), kLong, 5, AfterWatch::kWaitThenListAgain},
+  };
+  for (const auto& c : kCases) {
+    EXPECT_EQ(DecideAfterWatch(c.ended, c.lasted, c.events), c.expected) << c.name;
+  }
+}
+
+}  // namespace
+}  // namespace reclaim::kube
