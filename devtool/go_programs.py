@@ -95,19 +95,7 @@ def toolchain(report: Report) -> str:
     report("Go toolchain from Debian")
     series = f"golang-{wanted[0]}.{wanted[1]}"
     root = ensure(apt.unpacked("go-toolchain", [f"{series}-go", f"{series}-src"], 40, "trixie-backports"))
-    return str(_joined_goroot(root, f"go-{wanted[0]}.{wanted[1]}") / "bin" / "go")
-
-
-def _joined_goroot(root: Path, name: str) -> Path:
-    """Debian's GOROOT consists of links into /usr/share; here they point into the unpacked tree."""
-    goroot = root / "usr" / "lib" / name
-    for link in [f for f in goroot.iterdir() if f.is_symlink()]:
-        target = link.readlink()
-        if not link.exists() or str(target).startswith("/usr/share"):
-            inside = (root / "usr" / "share" / name / link.name)
-            link.unlink()
-            link.symlink_to(inside)
-    return goroot
+    return str(root / "usr/lib" / f"go-{wanted[0]}.{wanted[1]}" / "bin" / "go")
 
 
 def _go_line(mod: Path) -> tuple[int, ...]:
