@@ -8,6 +8,7 @@ machine's apt sources and services stay as they are.
 
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -68,23 +69,34 @@ def unpacked(name: str, packages: Sequence[str], usual_seconds: float, suite: st
     suite: empty for the suites of this machine, else a Debian suite such as "trixie-backports".
     """
     def build(out: Path, report: Report) -> None:
-        options = _private_apt(suite, report) if suite else []
-        if not suite and subprocess.run(["apt-cache", "show", "--quiet=2", packages[0]],
-                                        capture_output=True, check=False).returncode != 0:
-            report("apt-get update")
-            run(["apt-get", "update", "-q"], log=paths.cache_root() / "logs" / "apt.log")
         download = out / ".deb"
         download.mkdir()
-        report(f"download of {' '.join(packages)[:60]}")
-        # apt's unprivileged download user cannot write here; root downloads instead.
-        run(["apt-get", "-q", "-o", "APT::Sandbox::User=root", *options, "download", *packages], cwd=download)
+        _download(packages, suite, download, report)
         for deb in sorted(download.glob("*.deb")):
             report(f"unpacking {deb.name}")
             run(["dpkg-deb", "-x", deb, out])
-            deb.unlink()
-        download.rmdir()
+        shutil.rmtree(download)
 
     return Stage(name, usual_seconds, key_of([suite, *packages]), build)
+
+
+def downloaded(name: str, package: str, usual_seconds: float, suite: str = "") -> Stage:
+    """As unpacked(), but the result holds the package itself, one .deb file."""
+    def build(out: Path, report: Report) -> None:
+        _download([package], suite, out, report)
+
+    return Stage(name, usual_seconds, key_of([suite, package, "deb"]), build)
+
+
+def _download(packages: Sequence[str], suite: str, folder: Path, report: Report) -> None:
+    options = _private_apt(suite, report) if suite else []
+    if not suite and subprocess.run(["apt-cache", "show", "--quiet=2", packages[0]],
+                                    capture_output=True, check=False).returncode != 0:
+        report("apt-get update")
+        run(["apt-get", "update", "-q"], log=paths.cache_root() / "logs" / "apt.log")
+    report(f"download of {' '.join(packages)[:60]}")
+    # apt's unprivileged download user cannot write here; root downloads instead.
+    run(["apt-get", "-q", "-o", "APT::Sandbox::User=root", *options, "download", *packages], cwd=folder)
 
 
 def newest(pattern: str, suite: str, report: Report) -> str:

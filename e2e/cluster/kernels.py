@@ -72,16 +72,16 @@ def stock(report: Report) -> Kernel:
 def patched() -> Kernel:
     """Our kernel, built by kernel/build.py from Debian's source package or from the tree KERNEL_SRC."""
     source = os.environ.get("KERNEL_SRC")
-    tarball = None if source else _one(ensure(source_stage()), "usr/src/linux-source-*.tar.xz")
+    package = None if source else _one(ensure(source_stage()), "*.deb")
     builder = _builder()
     with Progress("patched kernel", 900) as progress:
-        image = builder.build_kernel(paths.cache_root(), tarball, Path(source) if source else None,
+        image = builder.build_kernel(paths.cache_root(), package, Path(source) if source else None,
                                      cmake.jobs(), progress.report)
     return Kernel(Path(image))
 
 
 def source_stage() -> Stage:
-    return apt.unpacked("kernel-source", [_SOURCE_PACKAGE], 15, SUITE)
+    return apt.downloaded("kernel-source", _SOURCE_PACKAGE, 5, SUITE)
 
 
 def _builder():
