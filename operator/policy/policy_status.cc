@@ -145,6 +145,9 @@ void AddConditions(const Policy& policy, const PolicyObservation& observation,
   if (standstill) {
     why = standstill->reason;
     message = standstill->message;
+  } else if (!released) {
+    why = reason::kRolloutPending;
+    message = "the spec is about to be released";
   } else if (complete && counts.matched() == 0) {
     why = reason::kNoNodesMatched;
     message = "the policy is in force on no node";

@@ -17,7 +17,7 @@ kswapd::v1alpha1::RolloutStatus NextRollout(const Policy& policy,
   if (next.update_revision() != policy.revision) {
     if (next.current_revision().empty()) next.set_current_revision(policy.revision);
     next.set_update_revision(policy.revision);
-    next.set_step(1);
+    next.set_step(0);
     next.set_threshold(kWholeFleet);
     next.set_since(FormatTimestamp(now));
   } else if (counts.updated() == counts.matched()) {

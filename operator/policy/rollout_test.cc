@@ -24,7 +24,7 @@ TEST(NextRollout, ReleasesANewPolicyToTheWholeFleet) {
   const auto next = NextRollout(policy, Counts(0, 0), kNow);
   EXPECT_EQ(next.current_revision(), policy.revision);
   EXPECT_EQ(next.update_revision(), policy.revision);
-  EXPECT_EQ(next.step(), 1);
+  EXPECT_EQ(next.step(), 0);
   EXPECT_EQ(next.threshold(), 2147483647);
   EXPECT_EQ(next.since(), "2026-09-21T14:15:00Z");
 }

@@ -48,6 +48,7 @@ std::shared_ptr<const World> World::Build(std::vector<Policy> policies,
       plan.spec = serve(decision);
     }
     if (decision.winner == nullptr) continue;
+    plan.policy = decision.winner->name;
     PolicyPlan& winner = world->policy_plans_[decision.winner->name];
     winner.nodes.push_back(node->name);
     for (const Policy* other : decision.tied) {

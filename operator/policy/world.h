@@ -22,6 +22,7 @@ struct ServedSpec {
 // What one node should run.
 struct NodePlan {
   std::string uid;
+  std::string policy;  // in force; empty: none
   // Null: hold, nothing is said and the node keeps what it has.
   std::shared_ptr<const ServedSpec> spec;
   std::string hold_reason;

@@ -28,6 +28,7 @@ TEST(World, SerializesEqualContentOnce) {
   EXPECT_EQ(world->spec_count(), 2u);
   EXPECT_EQ(world->FindNode("n1")->spec, world->FindNode("n2")->spec);
   EXPECT_NE(world->FindNode("n1")->spec->version, world->FindNode("n99")->spec->version);
+  EXPECT_EQ(world->FindNode("n1")->policy, "gold");
   EXPECT_EQ(world->FindPolicyPlan("gold")->nodes.size(), 50u);
   EXPECT_EQ(world->FindPolicyPlan("all")->nodes.size(), 50u);
 }

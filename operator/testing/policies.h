@@ -42,7 +42,6 @@ inline Policy ReleasedPolicy(const std::string& name, const std::string& spec_js
   auto& rollout = *policy.status.mutable_rollout();
   rollout.set_current_revision(policy.revision);
   rollout.set_update_revision(policy.revision);
-  rollout.set_step(1);
   rollout.set_threshold(kWholeFleet);
   return policy;
 }

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operator/controllers/objects.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "operator/policy/content_hash.h"
+#include "operator/policy/selector.h"
+
+namespace reclaim::op {
+namespace {
+
+using testing::HasSubstr;
+using testing::Pair;
+using testing::UnorderedElementsAre;
+
+kube::Json Parse(const char* text) { return *kube::ParseJson(text, "test"); }
+
+kube::Json PolicyWith(const char* spec) {
+  kube::Json object = Parse(R"({"apiVersion":"kswapd.dev/v1alpha1","kind":"ReclaimPolicy",
+    "metadata":{"name":"p","uid":"u","resourceVersion":"7","generation":3,
+                "creationTimestamp":"2026-11-30T18:00:00Z"},
+    "status":{"rollout":{"updateRevision":"r","threshold":2147483647}}})");
+  object["spec"] = Parse(spec);
+  return object;
+}
+
+TEST(ProjectPolicy, ReadsSpecStatusAndMetadata) {
+  const auto stored = ProjectPolicy(PolicyWith(R"({"kswapd":{"workers":4},"priority":9})"));
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  const Policy& policy = stored->policy;
+  EXPECT_EQ(policy.name, "p");
+  EXPECT_EQ(policy.uid, "u");
+  EXPECT_EQ(policy.generation, 3);
+  EXPECT_EQ(policy.created, absl::FromUnixSeconds(1796061600));
+  EXPECT_EQ(policy.spec.kswapd().workers(), 4);
+  EXPECT_EQ(policy.revision, RevisionOf(policy.spec));
+  EXPECT_EQ(policy.status.rollout().update_revision(), "r");
+  EXPECT_EQ(policy.invalid, "");
+  EXPECT_EQ(stored->resource_version, "7");
+}
+
+TEST(ProjectPolicy, LeavesOutWhatItDoesNotKnow) {
+  const auto stored =
+      ProjectPolicy(PolicyWith(R"({"kswapd":{"workers":4},"ofTheFuture":{"x":1}})"));
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  EXPECT_EQ(stored->policy.invalid, "");
+  EXPECT_EQ(stored->policy.spec.kswapd().workers(), 4);
+}
+
+TEST(ProjectPolicy, SaysWhatIsWrongAndStillKnowsWhomItSelects) {
+  for (const char* spec :
+       {R"({"kswapd":{"workers":99},"priority":9,"nodeSelector":{"matchLabels":{"a":"b"}}})",
+        R"({"kswapd":"four","priority":9,"nodeSelector":{"matchLabels":{"a":"b"}}})"}) {
+    SCOPED_TRACE(spec);
+    const auto stored = ProjectPolicy(PolicyWith(spec));
+    ASSERT_TRUE(stored.ok()) << stored.status();
+    EXPECT_THAT(stored->policy.invalid, HasSubstr("kswapd"));
+    EXPECT_EQ(stored->policy.spec.priority(), 9);
+    EXPECT_TRUE(Matches(stored->policy.spec.node_selector(), {{"a", "b"}}));
+    EXPECT_FALSE(Matches(stored->policy.spec.node_selector(), {}));
+  }
+}
+
+TEST(ProjectPolicy, RefusesWhatCannotBePlaced) {
+  EXPECT_FALSE(ProjectPolicy(PolicyWith(R"({"nodeSelector":"all"})")).ok());
+  EXPECT_FALSE(ProjectPolicy(Parse("{}")).ok());
+  kube::Json object = PolicyWith("{}");
+  object["metadata"]["creationTimestamp"] = "yesterday";
+  EXPECT_FALSE(ProjectPolicy(object).ok());
+}
+
+TEST(ProjectNode, KeepsAFewWords) {
+  const auto node = ProjectNode(Parse(R"({"metadata":{"name":"n","uid":"u",
+      "labels":{"topology.kubernetes.io/zone":"z1","a":"b"}},
+    "spec":{"unschedulable":true},
+    "status":{"conditions":[{"type":"MemoryPressure","status":"False"},
+                            {"type":"Ready","status":"True"}]}})"));
+  ASSERT_TRUE(node.ok());
+  EXPECT_EQ(node->name, "n");
+  EXPECT_EQ(node->uid, "u");
+  EXPECT_EQ(node->zone, "z1");
+  EXPECT_TRUE(node->ready);
+  EXPECT_TRUE(node->unschedulable);
+  EXPECT_THAT(node->labels,
+              UnorderedElementsAre(Pair("topology.kubernetes.io/zone", "z1"), Pair("a", "b")));
+}
+
+TEST(ProjectNode, ANodeThatHasJustJoinedIsNotReady) {
+  const auto node = ProjectNode(Parse(R"({"metadata":{"name":"n","uid":"u"}})"));
+  ASSERT_TRUE(node.ok());
+  EXPECT_FALSE(node->ready);
+  EXPECT_FALSE(node->unschedulable);
+}
+
+TEST(NodeReclaim, SurvivesTheWayThroughTheApi) {
+  Node node;
+  node.name = "n";
+  node.uid = "u";
+  kube::Json object = MakeNodeReclaim(node);
+  kswapd::v1alpha1::NodeReclaimStatus status;
+  status.mutable_workers()->set_desired("4");
+  auto& feature = *status.mutable_kernel()->add_features();
+  feature.set_name("kswapdThreads");
+  status.add_settings()->set_name("vm.swappiness");
+  status.mutable_settings(0)->set_numa_node(0);
+  object["status"] = MakeNodeReclaimStatus("n", status)["status"];
+  EXPECT_EQ(object["status"]["kernel"]["features"][0]["supported"], false);
+  EXPECT_EQ(object["status"]["settings"][0]["numaNode"], 0);
+  const auto read = ProjectNodeReclaim(object);
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->owner_uid, "u");
+  EXPECT_EQ(SerializeDeterministically(read->status), SerializeDeterministically(status));
+}
+
+TEST(NodeReclaim, AStatusThatCannotBeReadCountsAsEmpty) {
+  const auto read = ProjectNodeReclaim(
+      Parse(R"({"metadata":{"name":"n","uid":"u"},"status":{"workers":"four"}})"));
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->status.ByteSizeLong(), 0u);
+}
+
+}  // namespace
+}  // namespace reclaim::op

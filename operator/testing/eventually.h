@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RECLAIM_OPERATOR_TESTING_EVENTUALLY_H_
+#define RECLAIM_OPERATOR_TESTING_EVENTUALLY_H_
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+namespace reclaim::op {
+
+// Waits until `holds`, looking every 10 ms; else fails with what was awaited and `describe()`, the
+// last thing seen.
+inline testing::AssertionResult Eventually(
+    const std::string& what, const std::function<bool()>& holds,
+    absl::Duration limit = absl::Seconds(30),
+    const std::function<std::string()>& describe = [] { return std::string(); }) {
+  const absl::Time deadline = absl::Now() + limit;
+  while (true) {
+    if (holds()) return testing::AssertionSuccess();
+    if (absl::Now() >= deadline) {
+      return testing::AssertionFailure() << "waited " << absl::FormatDuration(limit) << " for "
+                                         << what << "; last seen: " << describe();
+    }
+    absl::SleepFor(absl::Milliseconds(10));
+  }
+}
+
+}  // namespace reclaim::op
+
+#endif  // RECLAIM_OPERATOR_TESTING_EVENTUALLY_H_
