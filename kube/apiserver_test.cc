@@ -142,7 +142,8 @@ TEST_F(ApiserverTest, StatusIsAppliedApartFromTheRest) {
   const Json status = {
       {"apiVersion", "v1"},
       {"kind", "Node"},
-      {"metadata", {{"name", node}, {"labels", {{"ignored", "yes"}}}}},
+      {"metadata", {{"name", node}}},
+      {"spec", {{"unschedulable", true}}},
       {"status",
        {{"conditions",
          Json::array(
@@ -150,7 +151,7 @@ TEST_F(ApiserverTest, StatusIsAppliedApartFromTheRest) {
   const auto applied = client_->ApplyStatus(Nodes(), status, {.field_manager = "status-test"});
   ASSERT_TRUE(applied.ok()) << applied.status();
   EXPECT_EQ(StringAt((*applied)["status"]["conditions"][0], {"type"}), "Test");
-  EXPECT_EQ(Find(*applied, {"metadata", "labels", "ignored"}), nullptr);
+  EXPECT_EQ(Find(*applied, {"spec", "unschedulable"}), nullptr);
   EXPECT_TRUE(client_->Delete(Nodes(), {"", node}).ok());
 }
 
@@ -209,10 +210,11 @@ TEST_F(ApiserverTest, WatchesGoOnAfterTheServersDeadlineWithoutAnotherList) {
   Reflector reflector(*client_,
                       {.resource = ConfigMaps(),
                        .name_space = name_space_,
-                       .watch_min = absl::Seconds(3),
-                       .watch_max = absl::Seconds(3)},
+                       .watch_min = absl::Seconds(6),
+                       .watch_max = absl::Seconds(6)},
                       store, clock_);
   reflector.Start();
+  Put("first", Json::object());  // a server that has seen no change sends no bookmark
   ASSERT_TRUE(WaitFor("a second watch", [&] { return reflector.stats().watches >= 2; }));
   Put("later", Json::object());
   ASSERT_TRUE(WaitFor("an object in the second watch",
@@ -222,7 +224,8 @@ TEST_F(ApiserverTest, WatchesGoOnAfterTheServersDeadlineWithoutAnotherList) {
   EXPECT_EQ(reflector.stats().watch_errors, 0);
 }
 
-TEST_F(ApiserverTest, AVersionFromTheFutureOrThePastIsRefusedAsWeExpect) {
+TEST_F(ApiserverTest, AWatchFromAnOldVersionGetsTheHistoryOrA410) {
+  Put("cm", Json::object());
   StreamOptions stream;
   std::string data;
   stream.on_data = [&](absl::string_view piece) {

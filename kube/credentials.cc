@@ -37,7 +37,12 @@ absl::StatusOr<std::string> ReadToken(const FileReader& read, const std::string&
 
 absl::StatusOr<std::string> LoadPem(const PemSource& source, const FileReader& read) {
   if (source.path.empty()) return source.data;
-  return read(source.path);
+  absl::StatusOr<std::string> pem = read(source.path);
+  // Empty text would mean "none configured": the machine's trust store instead of ours.
+  if (pem.ok() && absl::StripAsciiWhitespace(*pem).empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(source.path, ": the file is empty"));
+  }
+  return pem;
 }
 
 }  // namespace
@@ -69,7 +74,7 @@ absl::StatusOr<std::string> TokenSource::Token() {
     return token_;
   }
   if (token_.empty()) return token.status();
-  LogWarning("token not readable, keeping the old one", {{"error", token.status().ToString()}});
+  LogWarning("token not readable, keeping the old one", {{"error", token.status().message()}});
   read_at_ = now;
   return token_;
 }
@@ -112,7 +117,7 @@ absl::StatusOr<std::shared_ptr<const TlsMaterial>> TlsSource::Material() {
   if (!loaded.ok()) {
     if (material_ == nullptr) return loaded.status();
     LogWarning("certificates not usable, keeping the old ones",
-               {{"error", loaded.status().ToString()}});
+               {{"error", loaded.status().message()}});
   } else if (material_ == nullptr || loaded->ca_pem != material_->ca_pem ||
              loaded->cert_pem != material_->cert_pem || loaded->key_pem != material_->key_pem) {
     loaded->generation = material_ == nullptr ? 1 : material_->generation + 1;

@@ -198,7 +198,12 @@ absl::StatusOr<HttpResponse> HttpTransport::Stream(const HttpRequest& request,
 
 }  // namespace
 
-void IgnoreSigpipe() { std::signal(SIGPIPE, SIG_IGN); }
+void IgnoreSigpipe() {
+  struct sigaction current = {};
+  if (sigaction(SIGPIPE, nullptr, &current) == 0 && current.sa_handler == SIG_DFL) {
+    std::signal(SIGPIPE, SIG_IGN);
+  }
+}
 
 std::string HttpResponse::Header(const std::string& name) const {
   auto it = headers.find(name);
@@ -207,6 +212,7 @@ std::string HttpResponse::Header(const std::string& name) const {
 
 absl::StatusOr<std::unique_ptr<Transport>> NewTransport(const ClientConfig& config, Clock& clock,
                                                         const TransportOptions& options) {
+  IgnoreSigpipe();
   auto transport = std::make_unique<HttpTransport>(config, clock, options);
   absl::Status status = transport->LoadCredentials();
   if (!status.ok()) return status;

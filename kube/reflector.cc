@@ -180,7 +180,7 @@ void Reflector::OnError(absl::string_view action, const absl::Status& status,
   }
   if (first) {
     LogWarning(absl::StrCat(action, " failed"), {{"resource", what_},
-                                                 {"error", status.ToString()},
+                                                 {"error", status.message()},
                                                  {"retry_in", absl::FormatDuration(retry_in)}});
   }
 }

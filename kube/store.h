@@ -184,7 +184,7 @@ class Store final : public ReflectorSink {
               ResourceVersionOf(object)};
     }
     LogWarning("object not understood, keeping its last good version",
-               {{"key", key}, {"error", projected.status().ToString()}});
+               {{"key", key}, {"error", projected.status().message()}});
     absl::MutexLock lock(&mutex_);
     ++projection_failures_;
     auto it = entries_.find(key);

@@ -20,7 +20,8 @@
 namespace reclaim::kube {
 
 // Call first thing in every main(): a peer that closes a TLS connection would otherwise end the
-// process with SIGPIPE at the next write (cpp-httplib only ignores it in its server).
+// process with SIGPIPE at the next write (cpp-httplib only ignores it in its server). A handler of
+// the program's own is left alone. NewTransport() calls it too.
 void IgnoreSigpipe();
 
 struct HttpRequest {

@@ -157,6 +157,7 @@ TEST_F(TransportTlsTest, AStreamEndsWhenItsCertificatesWereReplaced) {
   const TestCa next("next CA");
   dir.Write("ca.crt", ca_.pem() + next.pem());
   HttpRequest request;
+  request.path = "/api";
   StreamOptions options;
   options.on_data = [](absl::string_view) { return absl::OkStatus(); };
   const absl::Status status = transport->Stream(request, options).status();
