@@ -21,18 +21,18 @@ TEST(HealthEndpointTest, SaysWhichCheckFailsAndWhy) {
   httplib::Client client("127.0.0.1", (*endpoint)->port());
 
   struct Case {
-    bool synced;
     const char* path;
-    int status;
     const char* body;
+    int status;
+    bool synced;
   };
   constexpr Case kCases[] = {
-      {false, "/healthz", 200, "ok"},
-      {false, "/healthz?verbose", 200, "[+]loop ok\nok\n"},
-      {false, "/readyz", 503, "[+]loop ok\n[-]caches failed: policies are not in sync\nfailed\n"},
-      {true, "/readyz", 200, "ok"},
-      {true, "/readyz?verbose", 200, "[+]loop ok\n[+]caches ok\nok\n"},
-      {true, "/metrics", 404, "not found; there is:\n/healthz\n/readyz\n"},
+      {"/healthz", "ok", 200, false},
+      {"/healthz?verbose", "[+]loop ok\nok\n", 200, false},
+      {"/readyz", "[+]loop ok\n[-]caches failed: policies are not in sync\nfailed\n", 503, false},
+      {"/readyz", "ok", 200, true},
+      {"/readyz?verbose", "[+]loop ok\n[+]caches ok\nok\n", 200, true},
+      {"/metrics", "not found; there is:\n/healthz\n/readyz\n", 404, true},
   };
   for (const Case& c : kCases) {
     synced = c.synced;

@@ -169,7 +169,7 @@ class HttpEndpoint::Impl {
           return httplib::Server::HandlerResponse::Handled;
         });
     server_.set_exception_handler(
-        [this](const httplib::Request&, httplib::Response& response, std::exception_ptr) {
+        [this](const httplib::Request&, httplib::Response& response, const std::exception_ptr&) {
           LogError("HTTP request failed", {{"endpoint", options_.name}});
           Respond(ServerError(), response);
         });

@@ -184,6 +184,7 @@ TEST(HttpEndpointTest, ServesMoreClientsThanItHolds) {
   const auto endpoint = StartOrDie({Hello()}, /*threads=*/1, /*max_waiting=*/1);
   std::atomic<int> answered = 0;
   std::vector<std::thread> clients;
+  clients.reserve(8);
   for (int i = 0; i < 8; ++i) {
     clients.emplace_back([&] {
       if (Ask(endpoint->port(), Get("/hello")).find("hello") != std::string::npos) ++answered;

@@ -109,6 +109,7 @@ TEST(PolicyValidateTest, ReportsEveryMistakeInTheOrderOfTheFields) {
     vm: {swappiness: -1}
   )"));
   std::vector<std::string> paths;
+  paths.reserve(errors.size());
   for (const FieldError& error : errors) paths.push_back(error.path);
   EXPECT_THAT(paths,
               ::testing::ElementsAre("spec.kswapd.workers", "spec.kswapd.auto.min",
