@@ -13,7 +13,6 @@ from devtool.progress import Progress
 
 FLAVOURS = {
     "release": ["-DCMAKE_BUILD_TYPE=RelWithDebInfo"],
-    "debug": ["-DCMAKE_BUILD_TYPE=Debug"],
     "asan": ["-DCMAKE_BUILD_TYPE=Debug", "-DRECLAIM_SANITIZE=address"],
     "tsan": ["-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DRECLAIM_SANITIZE=thread"],
 }

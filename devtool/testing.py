@@ -39,7 +39,7 @@ def _unit() -> None:
         _run(["/usr/bin/python3", "-B", "-m", "unittest", "discover", "--buffer", "-s", folder, "-p", "*_test.py",
               *(["-t", "."] if (paths.REPO / folder / "__init__.py").exists() else [])],
              f"the Python unit tests of {folder}")
-    folder = cmake.build("debug")
+    folder = cmake.build("release")
     _ctest(folder)
 
 
