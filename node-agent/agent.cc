@@ -104,7 +104,9 @@ void Agent::TakeSpec() {
   }
   if (!offered.has_value()) return;
   // A reconnect may bring what is in force already.
-  if (!offered->version.empty() && offered->version == current_.version) return;
+  if (!offered->version.empty() && current_.has_value() && offered->version == current_->version) {
+    return;
+  }
   Adopt(*std::move(offered), /*store=*/true);
 }
 
@@ -121,12 +123,12 @@ void Agent::Adopt(SpecUpdate update, bool store) {
   }
   current_ = std::move(update);
   new_spec_ = true;
-  unimplemented_ = current_.spec.has_policy()
-                       ? FindUnimplemented(current_.spec.spec(), SpecFields())
-                       : std::vector<std::string>();
-  LogInfo("policy in force", {{"policy", NameOf(current_.spec)},
-                              {"revision", current_.spec.policy().revision()},
-                              {"version", current_.version},
+  const NodeSpec& spec = current_->spec;
+  unimplemented_ =
+      spec.has_policy() ? FindUnimplemented(spec.spec(), SpecFields()) : std::vector<std::string>();
+  LogInfo("policy in force", {{"policy", NameOf(spec)},
+                              {"revision", spec.policy().revision()},
+                              {"version", current_->version},
                               {"not_implemented", absl::StrJoin(unimplemented_, ",")}});
 }
 
@@ -134,9 +136,15 @@ void Agent::Tick() {
   const absl::Duration started = parts_.clock.Monotonic();
   TakeSpec();
   const bool new_spec = std::exchange(new_spec_, false);
-  const NodeSpec& spec = current_.spec;
   HostFeatures features = ReadHostFeatures(parts_.files);
+  std::vector<SettingReport> settings;
+  if (current_.has_value()) settings = ApplySpec(features, new_spec, started);
+  Publish(std::move(features), std::move(settings), new_spec, started);
+}
 
+std::vector<SettingReport> Agent::ApplySpec(const HostFeatures& features, bool new_spec,
+                                            absl::Duration now) {
+  const NodeSpec& spec = current_->spec;
   SettingApplier::Request request;
   request.mode = ModeOf(spec);
   request.restore = spec.spec().deletion() != ReclaimPolicySpec::Keep;
@@ -145,8 +153,7 @@ void Agent::Tick() {
     applier_.NewSpec();
     parts_.reclaimer.SetTargets(PlanTargets(spec), request.mode);
   }
-  std::vector<SettingReport> settings = applier_.Apply(request, started);
-  Publish(std::move(features), std::move(settings), new_spec, started);
+  return applier_.Apply(request, now);
 }
 
 // Counts in a status change all the time; they are sent now and then.
@@ -181,7 +188,8 @@ void Agent::Publish(HostFeatures features, std::vector<SettingReport> settings, 
   view->snapshot = snapshots_.Read();
 
   StatusInput input;
-  input.spec = current_.spec;
+  input.spec_known = current_.has_value();
+  if (current_.has_value()) input.spec = current_->spec;
   input.features = std::move(features);
   input.settings = settings;
   input.targets = TargetsForStatus(new_spec);
@@ -192,13 +200,15 @@ void Agent::Publish(HostFeatures features, std::vector<SettingReport> settings, 
   input.fault = Fault();
   input.agent_version = std::string(Version());
   const kswapd::v1alpha1::NodeReclaimStatus status = BuildStatus(input);
-  if (parts_.publish != nullptr) parts_.publish(status, current_.version);
+  if (parts_.publish != nullptr) {
+    parts_.publish(status, current_.has_value() ? current_->version : "");
+  }
 
   view->settings = std::move(settings);
   view->targets = parts_.reclaimer.Reports();
-  if (current_.spec.has_policy()) {
-    view->policy = current_.spec.policy().name();
-    view->revision = current_.spec.policy().revision();
+  if (input.spec.has_policy()) {
+    view->policy = input.spec.policy().name();
+    view->revision = input.spec.policy().revision();
   }
   if (parts_.checkpoint != nullptr) view->checkpoint_time = parts_.checkpoint->WrittenAt();
   view->checkpoint_errors_total = checkpoint_errors_total_;

@@ -77,6 +77,8 @@ class Agent {
   void Run();
   void TakeSpec();
   void Adopt(SpecUpdate update, bool store);
+  std::vector<SettingReport> ApplySpec(const HostFeatures& features, bool new_spec,
+                                       absl::Duration now);
   std::vector<TargetReport> TargetsForStatus(bool new_spec);
   void Publish(HostFeatures features, std::vector<SettingReport> settings, bool new_spec,
                absl::Duration started);
@@ -88,7 +90,8 @@ class Agent {
   std::thread thread_;
 
   // Of the tick's thread alone.
-  SpecUpdate current_;
+  // nullopt: nobody has said yet what this node should run, not even that it is nothing.
+  std::optional<SpecUpdate> current_;
   bool new_spec_ = true;
   std::vector<std::string> unimplemented_;
   std::string source_fault_;

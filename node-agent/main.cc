@@ -8,6 +8,7 @@
 #include "common/process_metrics.h"
 #include "common/signals.h"
 #include "node-agent/agent.h"
+#include "node-agent/link/grpc_log.h"
 #include "node-agent/link/operator_link.h"
 #include "node-agent/observe/agent_metrics.h"
 #include "node-agent/options.h"
@@ -19,6 +20,7 @@ int main(int argc, char** argv) {
   // One malloc arena: with an arena per thread the resident size grows with the machine's CPUs.
   mallopt(M_ARENA_MAX, 1);
   IgnoreSigpipe();
+  DropGrpcLog();
   SignalWaiter signals;
   const AgentOptions options = ParseAgentOptionsOrExit(argc, argv);
   const bool alone = !options.policy.empty();
@@ -36,6 +38,7 @@ int main(int argc, char** argv) {
                      .ca_file = options.operator_ca,
                      .token_file = options.token_file,
                      .agent_version = std::string(Version()),
+                     .node_name = options.node_name,
                      .delay = nullptr},
                     clock);
   Agent agent({.files = files,

@@ -28,6 +28,8 @@ constexpr TextOption kTextOptions[] = {
      "run what the operator serves for this node"},
     {"operator-server-name", &AgentOptions::operator_server_name, nullptr, "NAME",
      "name in the operator's certificate, when it is not HOST"},
+    {"node-name", &AgentOptions::node_name, nullptr, "NAME",
+     "name of this node, for the operator to compare with the token's; else $NODE_NAME"},
     {"operator-ca", &AgentOptions::operator_ca, nullptr, "FILE",
      "CA certificate that the operator's is checked with; read for each connection"},
     {"token-file", &AgentOptions::token_file, nullptr, "FILE",

@@ -18,6 +18,7 @@ struct AgentOptions {
   std::string state_dir = "/var/lib/reclaim-node-agent";
   std::string operator_address;
   std::string operator_server_name;
+  std::string node_name;  // of the environment, NODE_NAME
   std::string operator_ca = "/etc/reclaim/ca/ca.crt";
   std::string token_file = "/var/run/secrets/reclaim/token";
   std::string policy;  // exactly one of operator_address and policy is set

@@ -30,6 +30,8 @@ AgentOptions ParseAgentOptionsOrExit(int argc, char** argv) {
   const std::vector<absl::string_view> arguments(argv + 1, argv + argc);
   absl::StatusOr<AgentOptions> options = ParseAgentOptions(arguments);
   if (!options.ok()) ExitUsage(options.status());
+  const char* node_name = std::getenv("NODE_NAME");
+  if (options->node_name.empty() && node_name != nullptr) options->node_name = node_name;
   if (options->help) PrintAndExit(AgentHelp());
   if (options->version) PrintAndExit(absl::StrCat(Version(), "\n"));
   if (options->metrics_reference) PrintAndExit(AgentMetricReference());

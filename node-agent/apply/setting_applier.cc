@@ -199,6 +199,7 @@ void SettingApplier::Write(absl::Duration now, Plan& plan) {
   entry.requested = value;
   entry.effective = **read;
   entry.pending.reset();
+  if (memory.uncorrected.has_value()) memory.foreign_at = now;  // shown from its correction on
   memory.uncorrected.reset();
   memory.refusal.Reset();
   ReportInForce(now, plan);

@@ -60,9 +60,9 @@ class SettingApplier {
   struct Memory {
     uint64_t overridden_total = 0;
     uint64_t write_errors_total = 0;
-    std::optional<int64_t> uncorrected;  // foreign value, counted and still there
-    int64_t foreign_value = 0;           // last one seen
-    std::optional<absl::Duration> foreign_at;
+    std::optional<int64_t> uncorrected;        // foreign value, counted and still there
+    int64_t foreign_value = 0;                 // last one seen
+    std::optional<absl::Duration> foreign_at;  // seen, or corrected
     RetryBackoff correction;
     RetryBackoff refusal;
     std::string refusal_message;

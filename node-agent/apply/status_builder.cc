@@ -85,7 +85,10 @@ void AddCondition(const char* type, const char* status, const Finding& finding,
 void AddApplied(const StatusInput& input, const Findings& findings, NodeReclaimStatus& out) {
   const std::string in_force =
       absl::StrCat(findings.in_force, findings.in_force == 1 ? " entry" : " entries", " in force");
-  if (!findings.failed.empty()) {
+  if (!input.spec_known) {
+    AddCondition(condition::kApplied, "Unknown",
+                 {reason::kSettingsPending, "no spec has come yet; nothing is changed"}, out);
+  } else if (!findings.failed.empty()) {
     AddCondition(condition::kApplied, "False", Summarize(findings.failed), out);
   } else if (!input.spec.has_policy()) {
     AddCondition(condition::kApplied, "True", {reason::kNoPolicy, "no policy selects this node"},

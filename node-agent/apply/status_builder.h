@@ -18,6 +18,7 @@ namespace reclaim::agent {
 
 // All that a status tells, from one tick.
 struct StatusInput {
+  bool spec_known = true;  // false: nobody has said yet what to run
   kswapd::v1alpha1::NodeSpec spec;
   HostFeatures features;
   std::vector<SettingReport> settings;
@@ -35,7 +36,7 @@ struct StatusInput {
 //   Applied    True: everything that this kernel can do is in force (Clamped too: the kernel's word
 //              is final, and the message has the numbers). False: Refused, Unreadable, Invalid, an
 //              Overridden that waits for its correction, a field that is NotImplemented, mode
-//              Observe, or paused.
+//              Observe, or paused. Unknown: no spec has come yet.
 //   Supported  False: the kernel lacks a file that the spec needs; the message names it.
 //   Degraded   True: something needs a person: the kernel refuses, someone else keeps writing, the
 //              agent cannot keep its own records.

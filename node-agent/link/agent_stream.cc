@@ -11,14 +11,11 @@ using kswapd::v1alpha1::AgentMessage;
 using kswapd::v1alpha1::SpecPush;
 
 void AgentStream::Begin(kswapd::v1alpha1::NodeAgentService::Stub& stub, const std::string& token,
-                        const std::string& agent_version, const std::string& applied_version) {
+                        kswapd::v1alpha1::Hello hello) {
   context_.AddMetadata("authorization", absl::StrCat("Bearer ", token));
-  AgentMessage hello;
-  hello.mutable_hello()->set_agent_version(agent_version);
-  hello.mutable_hello()->set_applied_version(applied_version);
   {
     absl::MutexLock lock(&mutex_);
-    answers_.push_back(std::move(hello));
+    *answers_.emplace_back().mutable_hello() = std::move(hello);
   }
   stub.async()->Connect(&context_, this);
   // Writes come from other threads than gRPC's; held until the read side ends.
@@ -28,8 +25,13 @@ void AgentStream::Begin(kswapd::v1alpha1::NodeAgentService::Stub& stub, const st
   StartCall();
 }
 
-void AgentStream::StageStatus(const kswapd::v1alpha1::NodeReclaimStatus& status) {
+void AgentStream::StageStatus(const kswapd::v1alpha1::NodeReclaimStatus& status,
+                              const std::string& version) {
   absl::MutexLock lock(&mutex_);
+  if (unapplied_.has_value() && unapplied_->version() == version) {
+    *answers_.emplace_back().mutable_ack() = *std::move(unapplied_);
+    unapplied_.reset();
+  }
   status_ = status;
 }
 
@@ -78,11 +80,14 @@ void AgentStream::OnReadInitialMetadataDone(bool ok) {
 
 void AgentStream::OnReadDone(bool ok) {
   if (!ok) {
+    bool release;
     {
       absl::MutexLock lock(&mutex_);
       ended_ = true;
+      read_ended_ = true;
+      release = TakeRelease();
     }
-    RemoveHold();
+    if (release) RemoveHold();
     return;
   }
   NoteConnected();
@@ -91,33 +96,46 @@ void AgentStream::OnReadDone(bool ok) {
   StartRead(&incoming_);
 }
 
+// A write that TakeNext has decided on may not have reached gRPC yet: the hold outlasts it.
+bool AgentStream::TakeRelease() {
+  if (!held_ || !read_ended_ || writing_) return false;
+  held_ = false;
+  return true;
+}
+
 void AgentStream::Answer(const SpecPush& push) {
-  AgentMessage answer;
-  answer.mutable_ack()->set_version(push.version());
-  answer.mutable_ack()->set_nonce(push.nonce());
+  kswapd::v1alpha1::SpecAck ack;
+  ack.set_version(push.version());
+  ack.set_nonce(push.nonce());
   absl::StatusOr<SpecUpdate> update = DecodeSpec(push.version(), push.node_spec());
   if (update.ok()) {
+    {
+      absl::MutexLock lock(&mutex_);
+      unapplied_ = std::move(ack);
+    }
     events_.accepted(*std::move(update));
-  } else {
-    const std::string error(update.status().message());
-    answer.mutable_ack()->set_error(error);
-    events_.refused(push.version(), error);
+    return;
   }
+  const std::string error(update.status().message());
+  ack.set_error(error);
+  events_.refused(push.version(), error);
   {
     absl::MutexLock lock(&mutex_);
-    answers_.push_back(std::move(answer));
+    *answers_.emplace_back().mutable_ack() = std::move(ack);
   }
   Flush();
 }
 
 void AgentStream::OnWriteDone(bool ok) {
-  bool was_status;
+  const bool was_status = outgoing_.has_status();
+  bool release;
   {
     absl::MutexLock lock(&mutex_);
     writing_ = false;
-    was_status = outgoing_.has_status();
     if (!ok) ended_ = true;
+    release = TakeRelease();
   }
+  if (release) RemoveHold();
   if (!ok) return;
   if (was_status) events_.status_sent();
   Flush();

@@ -15,8 +15,9 @@
 
 namespace reclaim::agent {
 
-// One stream to the operator, from Hello to its end: decodes pushes, answers each with ACK or NACK,
-// and sends the newest status whenever it differs from what this stream sent last.
+// One stream to the operator, from Hello to its end: decodes pushes, answers each with ACK once it
+// has been applied or with NACK at once, and sends the newest status whenever it differs from what
+// this stream sent last.
 //
 // Threads: gRPC calls the On… methods; the others may be called from any thread.
 class AgentStream : public grpc::ClientBidiReactor<kswapd::v1alpha1::AgentMessage,
@@ -33,11 +34,12 @@ class AgentStream : public grpc::ClientBidiReactor<kswapd::v1alpha1::AgentMessag
 
   // Starts the call; once, before all others.
   void Begin(kswapd::v1alpha1::NodeAgentService::Stub& stub, const std::string& token,
-             const std::string& agent_version, const std::string& applied_version);
+             kswapd::v1alpha1::Hello hello);
 
-  // The status to send with the next Flush: the newest wins. In two steps, because a caller that
-  // orders its statuses by a mutex must not hold it when gRPC is called, which may call back.
-  void StageStatus(const kswapd::v1alpha1::NodeReclaimStatus& status);
+  // What to send with the next Flush: the newest status, and before it the ACK of a push whose
+  // version is the one that the status is about. In two steps, because a caller that orders its
+  // statuses by a mutex must not hold it when gRPC is called, which may call back.
+  void StageStatus(const kswapd::v1alpha1::NodeReclaimStatus& status, const std::string& version);
   // Starts the next write if none is in flight. Does nothing once the stream has ended.
   void Flush();
 
@@ -56,6 +58,7 @@ class AgentStream : public grpc::ClientBidiReactor<kswapd::v1alpha1::AgentMessag
   void Answer(const kswapd::v1alpha1::SpecPush& push);
   void NoteConnected();
   bool TakeNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool TakeRelease() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Events events_;
   grpc::ClientContext context_;
@@ -66,7 +69,10 @@ class AgentStream : public grpc::ClientBidiReactor<kswapd::v1alpha1::AgentMessag
   bool connected_ ABSL_GUARDED_BY(mutex_) = false;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;  // no further writes
+  bool read_ended_ ABSL_GUARDED_BY(mutex_) = false;
+  bool held_ ABSL_GUARDED_BY(mutex_) = true;
   std::deque<kswapd::v1alpha1::AgentMessage> answers_ ABSL_GUARDED_BY(mutex_);
+  std::optional<kswapd::v1alpha1::SpecAck> unapplied_ ABSL_GUARDED_BY(mutex_);  // owed
   std::optional<kswapd::v1alpha1::NodeReclaimStatus> status_ ABSL_GUARDED_BY(mutex_);
   std::string sent_status_ ABSL_GUARDED_BY(mutex_);  // serialized
   std::optional<grpc::Status> done_ ABSL_GUARDED_BY(mutex_);

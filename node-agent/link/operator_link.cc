@@ -96,7 +96,7 @@ void OperatorLink::SetStatus(const kswapd::v1alpha1::NodeReclaimStatus& status,
     status_ = status;
     applied_version_ = version;
     stream = stream_;
-    if (stream != nullptr) stream->StageStatus(status);
+    if (stream != nullptr) stream->StageStatus(status, version);
   }
   if (stream != nullptr) stream->Flush();
 }
@@ -104,6 +104,13 @@ void OperatorLink::SetStatus(const kswapd::v1alpha1::NodeReclaimStatus& status,
 LinkStats OperatorLink::Stats() const {
   absl::MutexLock lock(&mutex_);
   return stats_;
+}
+
+bool OperatorLink::AwaitStatsForTest(const std::function<bool(const LinkStats&)>& holds,
+                                     absl::Duration patience) const {
+  absl::MutexLock lock(&mutex_);
+  const auto held = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return holds(stats_); };
+  return mutex_.AwaitWithTimeout(absl::Condition(&held), patience);
 }
 
 bool OperatorLink::WaitOrStop(absl::Duration time) {
@@ -135,17 +142,19 @@ void OperatorLink::RunStream() {
       NewChannel(options_.address, options_.server_name, credentials->ca_pem);
   const auto stub = kswapd::v1alpha1::NodeAgentService::NewStub(channel);
   const std::shared_ptr<AgentStream> stream = NewStream();
-  std::string applied_version;
+  kswapd::v1alpha1::Hello hello;
+  hello.set_agent_version(options_.agent_version);
+  hello.set_node_name(options_.node_name);
   {
     absl::MutexLock lock(&mutex_);
-    applied_version = applied_version_;
+    hello.set_applied_version(applied_version_);
   }
-  stream->Begin(*stub, credentials->token, options_.agent_version, applied_version);
+  stream->Begin(*stub, credentials->token, std::move(hello));
   bool stopping;
   {
     absl::MutexLock lock(&mutex_);
     stream_ = stream;
-    if (status_.has_value()) stream->StageStatus(*status_);
+    if (status_.has_value()) stream->StageStatus(*status_, applied_version_);
     stopping = stopping_;
   }
   if (stopping) stream->Cancel();

@@ -36,6 +36,8 @@ class OperatorLink {
     std::string ca_file;
     std::string token_file;
     std::string agent_version;
+    // What this node calls itself; the operator refuses a token of a pod on another node.
+    std::string node_name;
     // Wait before try number `failures`; a test makes it short.
     std::function<absl::Duration(int failures)> delay;
   };
@@ -53,6 +55,9 @@ class OperatorLink {
   void SetStatus(const kswapd::v1alpha1::NodeReclaimStatus& status, const std::string& version);
 
   LinkStats Stats() const;
+  // Waits until `holds` of the counters, at most `patience`; false when it never did.
+  bool AwaitStatsForTest(const std::function<bool(const LinkStats&)>& holds,
+                         absl::Duration patience) const;
 
   // A stream that lasted this long was a good one: the next delay is short again.
   static constexpr absl::Duration kLasted = absl::Seconds(30);

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node-agent/state/journal.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "node-agent/state/durable_file.h"
+#include "node-agent/testing/fake_host.h"
+
+namespace reclaim::agent {
+namespace {
+
+const SettingKey kKey{"kswapd.workers", 1};
+
+TEST(JournalTest, ComesBackAsItWasSaved) {
+  FakeHost host;
+  const std::string path = host.StateDir() + "/journal.json";
+  Journal journal = Journal::Open(path, "boot").value();
+  journal.Put(kKey, {1, 4, 4, std::nullopt, true});
+  journal.Put({"vm.swappiness", std::nullopt}, {60, std::nullopt, std::nullopt, 45, false});
+  ASSERT_TRUE(journal.Save().ok());
+  const Journal again = Journal::Open(path, "boot").value();
+  EXPECT_EQ(again.entries(), journal.entries());
+  EXPECT_EQ(again.damage(), "");
+}
+
+TEST(JournalTest, OfAnotherBootIsNotUsed) {
+  FakeHost host;
+  const std::string path = host.StateDir() + "/journal.json";
+  Journal journal = Journal::Open(path, "boot").value();
+  journal.Put(kKey, {});
+  ASSERT_TRUE(journal.Save().ok());
+  EXPECT_TRUE(Journal::Open(path, "other").value().entries().empty());
+}
+
+TEST(JournalTest, ADamagedOneIsKeptAside) {
+  for (const char* text : {"", "{", "[]", "{\"format\":2}", "{\"format\":1,\"bootId\":7}",
+                           "{\"format\":1,\"bootId\":\"b\",\"settings\":[{\"name\":1}]}",
+                           "{\"format\":1,\"bootId\":\"b\",\"settings\":{\"a\":1}}"}) {
+    FakeHost host;
+    host.Put("state/journal.json", text);
+    const Journal journal = Journal::Open(host.StateDir() + "/journal.json", "b").value();
+    EXPECT_TRUE(journal.entries().empty()) << text;
+    EXPECT_THAT(journal.damage(), testing::HasSubstr("journal.json.corrupt")) << text;
+    EXPECT_EQ(host.Get("state/journal.json.corrupt"), text);
+  }
+}
+
+TEST(JournalTest, SaveWritesOnlyChanges) {
+  FakeHost host;
+  Journal journal = Journal::Open(host.StateDir() + "/journal.json", "boot").value();
+  ASSERT_TRUE(journal.Save().ok());
+  EXPECT_EQ(host.Get("state/journal.json"), "");
+  journal.Put(kKey, {});
+  ASSERT_TRUE(journal.Save().ok());
+  host.Remove("state/journal.json");
+  ASSERT_TRUE(journal.Save().ok());
+  EXPECT_EQ(host.Get("state/journal.json"), "");
+}
+
+TEST(WriteDurablyTest, LeavesTheOldFileWhenTheNewOneCannotBeWritten) {
+  FakeHost host;
+  host.Put("state/file", "old");
+  host.Put("state/file.new/in-the-way", "");  // a directory where the neighbour should be
+  EXPECT_FALSE(WriteDurably(host.StateDir() + "/file", "new").ok());
+  EXPECT_EQ(host.Get("state/file"), "old");
+}
+
+TEST(WriteDurablyTest, ReplacesALeftOverNeighbour) {
+  FakeHost host;
+  host.Put("state/file.new", "half of what was to be writ");
+  ASSERT_TRUE(WriteDurably(host.StateDir() + "/file", "new").ok());
+  EXPECT_EQ(host.Get("state/file"), "new");
+  EXPECT_EQ(host.Get("state/file.new"), "");
+}
+
+}  // namespace
+}  // namespace reclaim::agent
