@@ -69,7 +69,7 @@ enum class PatchType { kMerge, kJson };  // strategic merge does not work for cu
 // Typed access to one API server.
 //
 // Repeats a request only when the server says so: 429 or 5xx with Retry-After, at most
-// `max_attempts` times; a request that got no answer is repeated once when it is a GET. A write
+// kMaxAttempts times; a request that got no answer is repeated once when it is a GET. A write
 // that got no answer may or may not have happened. All errors are those of status.h.
 //
 // Thread-safe; calls block. `transport` and `observer` must outlive the client.

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <utility>
@@ -86,7 +87,6 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::New(
   http.set_tcp_nodelay(true);
   http.set_url_encode(false);
   http.set_decompress(false);
-  http.set_connection_timeout(Micros(connect_timeout));
   http.set_socket_options([raw = connection.get()](int socket) { raw->OnSocket(socket); });
   return connection;
 }
@@ -129,8 +129,15 @@ bool Connection::Reusable() const {
 }
 
 absl::Status Connection::Send(const Exchange& exchange) {
+  http_->set_connection_timeout(Micros(std::min(connect_timeout_, exchange.io_timeout)));
   http_->set_read_timeout(Micros(exchange.io_timeout));
   http_->set_write_timeout(Micros(exchange.io_timeout));
+
+  if (http_->is_socket_open() != 0) {
+    // The kernel's own limit, set when connecting, ends the wait for the rest of a TLS record.
+    const timeval limit = absl::ToTimeval(std::min(exchange.io_timeout, kLongestWait));
+    setsockopt(static_cast<int>(http_->socket()), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+  }
 
   httplib::Request request;
   request.method = exchange.method;

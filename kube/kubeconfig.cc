@@ -30,6 +30,11 @@ absl::Status Wrong(absl::string_view where, absl::string_view field, absl::strin
   return absl::InvalidArgumentError(absl::StrCat(where, ".", field, ": ", what));
 }
 
+bool HasControls(const std::string& text) {
+  return std::any_of(text.begin(), text.end(),
+                     [](char c) { return absl::ascii_iscntrl(static_cast<unsigned char>(c)); });
+}
+
 // Reads members of one entry; keeps the first error, so that callers check once at the end.
 class FieldReader {
  public:
@@ -46,12 +51,8 @@ class FieldReader {
     if (!Has(field)) return "";
     const YAML::Node node = entry_.body[field];
     if (!node.IsScalar()) return Fail(field, "must be text");
-    std::string text = node.Scalar();
-    if (std::any_of(text.begin(), text.end(),
-                    [](char c) { return absl::ascii_iscntrl(static_cast<unsigned char>(c)); })) {
-      return Fail(field, "control characters in it");
-    }
-    return text;
+    if (HasControls(node.Scalar())) return Fail(field, "control characters in it");
+    return node.Scalar();
   }
 
   std::vector<std::string> TextList(const char* field) {
@@ -63,8 +64,8 @@ class FieldReader {
       return list;
     }
     for (const YAML::Node& item : node) {
-      if (!item.IsScalar()) {
-        Fail(field, "must be a list of text");
+      if (!item.IsScalar() || HasControls(item.Scalar())) {
+        Fail(field, "must be a list of text without control characters");
         break;
       }
       list.push_back(item.Scalar());

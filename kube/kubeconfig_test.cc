@@ -94,6 +94,8 @@ TEST(KubeconfigTest, NamesFileAndFieldOfWhatIsWrong) {
       {"server: 'https://a'", "client-key: a.key", "users[\"u\"].client-certificate", "missing"},
       {"server: 'https://a'", "token: {a: 1}", "users[\"u\"].token", "must be text"},
       {"server: 'https://a'", "token: \"t\\r\\nX: y\"", "users[\"u\"].token", "control characters"},
+      {"server: 'https://a'", "as-groups: [\"a\\nb\"]", "users[\"u\"].as-groups",
+       "control characters"},
       {"server: 'https://a'", "as-groups: a", "users[\"u\"].as-groups", "must be a list"},
   };
   for (const auto& c : kCases) {

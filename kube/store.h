@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -28,7 +29,8 @@ namespace reclaim::kube {
 //   nodes.AddHandler({.added = ..., .updated = ..., .deleted = ...});
 //   Reflector reflector(client, {.resource = Nodes()}, nodes, clock);
 //
-// An object that the projection refuses is logged and counted; the last good version of it stays.
+// An object that the projection refuses (or throws at) is logged and counted; the last good version
+// of it stays.
 //
 // Thread-safe for readers. Keys are "namespace/name" or "name" (KeyOf).
 template <typename T>
@@ -149,7 +151,7 @@ class Store final : public ReflectorSink {
 
   void Delete(const Json& object) override {
     const std::string key = KeyOf(object);
-    absl::StatusOr<T> last = project_(object);
+    absl::StatusOr<T> last = TryProject(object);
     Pointer value;
     {
       absl::MutexLock lock(&mutex_);
@@ -176,9 +178,18 @@ class Store final : public ReflectorSink {
     return entries_;
   }
 
+  // nlohmann's accessors throw; an object from the wire must not end the process by that.
+  absl::StatusOr<T> TryProject(const Json& object) const {
+    try {
+      return project_(object);
+    } catch (const std::exception& error) {
+      return absl::InvalidArgumentError(error.what());
+    }
+  }
+
   // The entry of `object`; the present one when the projection refuses it (value null: none).
   Entry Project(const std::string& key, const Json& object) {
-    absl::StatusOr<T> projected = project_(object);
+    absl::StatusOr<T> projected = TryProject(object);
     if (projected.ok()) {
       return {std::make_shared<const T>(*std::move(projected)), UidOf(object),
               ResourceVersionOf(object)};

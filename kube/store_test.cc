@@ -29,6 +29,7 @@ Json Object(const std::string& name, const std::string& version, const std::stri
 absl::StatusOr<std::string> Label(const Json& object) {
   const std::string label = StringAt(object, {"metadata", "labels", "l"});
   if (label == "bad") return absl::InvalidArgumentError("bad label");
+  if (label == "throws") object.at("no such member");
   return label;
 }
 
@@ -128,7 +129,7 @@ TEST_F(StoreTest, KeepsTheLastGoodVersionOfWhatItCannotRead) {
   List({Object("a", "1", "x"), Object("new", "1", "bad")});
   TakeLog();
   store_.Upsert(Object("a", "2", "bad"));
-  List({Object("a", "3", "bad")});
+  List({Object("a", "3", "throws")});
   EXPECT_THAT(TakeLog(), IsEmpty());
   EXPECT_EQ(*store_.Get("a"), "x");
   EXPECT_EQ(store_.projection_failures(), 3);
