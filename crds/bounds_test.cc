@@ -58,7 +58,8 @@ class Bounds {
  public:
   int tried() const { return tried_; }
 
-  void Walk(const google::protobuf::Descriptor& message, const YAML::Node& schema, Trail trail) {
+  void Walk(const google::protobuf::Descriptor& message, const YAML::Node& schema,
+            const Trail& trail) {
     for (int i = 0; i < message.field_count(); ++i) {
       const FieldDescriptor* field = message.field(i);
       Trail here = trail;
