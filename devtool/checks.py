@@ -106,7 +106,11 @@ def tidy_problems(files: Iterable[Path]) -> list[str]:
         return problems
 
     with concurrent.futures.ThreadPoolExecutor(cmake.jobs()) as pool:
-        return [problem for found in pool.map(one, sources) for problem in found]
+        try:
+            return [problem for found in pool.map(one, sources) for problem in found]
+        except BaseException:
+            pool.shutdown(cancel_futures=True)  # an interrupted check starts no further file
+            raise
 
 
 def _output(command: Sequence[str | Path]) -> list[str]:
