@@ -25,6 +25,6 @@ def cluster_state() -> Path:
 
 
 def cmake_build(flavour: str) -> Path:
-    """Incremental CMake build folders, one per checkout and flavour (release, debug, asan, tsan)."""
+    """Incremental CMake build folders, one per checkout and flavour (release, asan, tsan)."""
     checkout = hashlib.sha256(str(REPO).encode()).hexdigest()[:8]
     return cache_root() / "build" / checkout / flavour
