@@ -90,7 +90,7 @@ absl::StatusOr<std::vector<std::string>> ExpandCgroups(const HostFiles& files,
     }
     found = std::move(next);
   }
-  if (found.size() == 1 && found[0].empty()) found[0] = "/";
+  if (found.size() == 1 && found[0].empty()) found[0].push_back('/');
   std::sort(found.begin(), found.end());
   return found;
 }
