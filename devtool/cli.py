@@ -13,7 +13,11 @@ from devtool.errors import DevError
 
 @dataclass(frozen=True)
 class Verb:
-    """arguments: adds to the parser; run: returns the exit status; hidden ones are for tests and tools."""
+    """arguments  adds to the parser
+    run        returns the exit status
+    hidden     for tests and tools, not in the overview
+    raw        everything after the verb goes on as it is, options too: args.words
+    """
 
     name: str
     summary: str
@@ -21,6 +25,7 @@ class Verb:
     run: Callable[[argparse.Namespace], int]
     arguments: Callable[[argparse.ArgumentParser], None] = lambda parser: None
     hidden: bool = False
+    raw: bool = False
 
 
 def _up(args: argparse.Namespace) -> int:
@@ -89,18 +94,12 @@ def _with_kubeconfig(program: str) -> Callable[[argparse.Namespace], int]:
     return run
 
 
-def _words_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("words", nargs=argparse.REMAINDER)
-
-
 def _node(args: argparse.Namespace) -> int:
     from e2e.cluster.cluster import Cluster
-    return Cluster.current().vm(args.name).call(args.words or ["true"])
-
-
-def _node_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name")
-    parser.add_argument("words", nargs=argparse.REMAINDER, help="a command, or one quoted shell line")
+    cluster = Cluster.current()
+    if len(args.words) < 2:
+        raise DevError("which node, and which command? Nodes: " + " ".join(n.name for n in cluster.plan.nodes), 2)
+    return cluster.vm(args.words[0]).call(args.words[1:])
 
 
 def _promql(args: argparse.Namespace) -> int:
@@ -183,6 +182,10 @@ def _bench_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _help(args: argparse.Namespace) -> int:
+    for verb in VERBS:
+        if verb.name == args.of and verb.raw:
+            print(f"./dev {verb.name} …: {verb.summary}\n\nExample: {verb.example}")
+            return 0
     if args.of:
         return main([args.of, "--help"])
     print(overview())
@@ -205,10 +208,10 @@ VERBS = (
     Verb("down", "stop the cluster and forget it; builds stay", "./dev down --purge", _down, _down_arguments),
     Verb("status", "what runs, which policy is where, where Prometheus is", "./dev status", _status, _json_argument),
     Verb("kubectl", "kubectl as admin of the cluster", "./dev kubectl get nodereclaims", _with_kubeconfig("kubectl"),
-         _words_argument),
-    Verb("helm", "helm as admin of the cluster", "./dev helm list -A", _with_kubeconfig("helm"), _words_argument),
+         raw=True),
+    Verb("helm", "helm as admin of the cluster", "./dev helm list -A", _with_kubeconfig("helm"), raw=True),
     Verb("node", "run a command as root inside a node; its output and exit status are yours",
-         "./dev node node1 'ps | grep kswapd'", _node, _node_arguments),
+         "./dev node node1 'ps | grep kswapd'", _node, raw=True),
     Verb("promql", "an instant query to Prometheus", "./dev promql 'up'", _promql, _promql_arguments),
     Verb("logs", "the last lines of a part's log", "./dev logs -n 100 node1/kubelet", _logs, _logs_arguments),
     Verb("build", "compile the programs and pack their images", "./dev build", _build),
@@ -238,7 +241,7 @@ def main(argv: Sequence[str]) -> int:
     if not argv or argv[0] in ("-h", "--help"):
         print(overview())
         return 0 if argv else 2
-    args = _parser().parse_args(argv)
+    args = parse(argv)
     try:
         return args.run(args)
     except DevError as e:
@@ -252,6 +255,13 @@ def main(argv: Sequence[str]) -> int:
         print(f"\n./dev {args.verb}: interrupted. What is finished stays; the same command goes on from there.",
               file=sys.stderr)
         return 130
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    for verb in VERBS:
+        if verb.raw and argv[0] == verb.name:
+            return argparse.Namespace(verb=verb.name, run=verb.run, words=list(argv[1:]))
+    return _parser().parse_args(argv)
 
 
 def _raise_exit(number: int, _frame) -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import contextlib
 import io
+import shlex
 import unittest
 
 from devtool import cli
@@ -13,11 +14,11 @@ class Help(unittest.TestCase):
             self.assertEqual(verb.example in text, not verb.hidden, verb.name)
 
     def test_each_example_is_accepted_by_the_parser(self):
-        import shlex
-        parser = cli._parser()
         for verb in cli.VERBS:
-            words = shlex.split(verb.example)[1:]
-            self.assertEqual(parser.parse_args(words).verb, verb.name)
+            self.assertEqual(cli.parse(shlex.split(verb.example)[1:]).verb, verb.name)
+
+    def test_options_of_kubectl_are_its_own(self):
+        self.assertEqual(cli.parse(["kubectl", "-n", "x", "get", "--help"]).words, ["-n", "x", "get", "--help"])
 
     def test_no_verb_prints_the_overview_and_is_an_error(self):
         out = io.StringIO()
