@@ -18,6 +18,8 @@ constexpr int kNodeWorkers = 2;
 constexpr int kPolicyWorkers = 1;
 // How often the log says what is being waited for.
 constexpr absl::Duration kSayWaiting = absl::Minutes(2);
+// A policy's counts are made anew at most this often: each looks at all of its nodes.
+constexpr absl::Duration kCoalesceReports = absl::Milliseconds(300);
 
 }  // namespace
 
@@ -95,7 +97,9 @@ void Operator::Connect() {
     node_controller_.Add(name);
     const std::shared_ptr<const World> world = sessions_.world();
     const NodePlan* plan = world == nullptr ? nullptr : world->FindNode(name);
-    if (plan != nullptr && !plan->policy.empty()) policy_controller_.Add(plan->policy);
+    if (plan != nullptr && !plan->policy.empty()) {
+      policy_controller_.AddAfter(plan->policy, kCoalesceReports);
+    }
   };
   caches_.node_reclaims.AddHandler({
       .added = [on_node_reclaim](absl::string_view name, auto&) { on_node_reclaim(name); },

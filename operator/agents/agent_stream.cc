@@ -117,6 +117,8 @@ bool AgentStream::OnHello(const kswapd::v1alpha1::Hello& hello) {
     protocol_ = PushProtocol(absl::StrCat(number));
     protocol_.OnHello(hello.applied_version());
     ended = end_.has_value();
+    // Tells the agent that it is served, also when it has the newest spec and nothing is pushed.
+    if (!ended) StartSendInitialMetadata();
   }
   if (ended) {
     // It ended between Open and here, so End did not know the number.

@@ -33,7 +33,8 @@ struct Trouble {
   const Condition* condition;
 };
 
-// The gravest thing that a node reports, if any. Waiting for a value to be written is none.
+// The gravest thing that a node reports, if any. Neither waiting for a value to be written nor
+// Observe is one.
 std::optional<Trouble> GravestTrouble(const NodeReclaimStatus& status) {
   struct Rule {
     const char* type;
@@ -49,7 +50,7 @@ std::optional<Trouble> GravestTrouble(const NodeReclaimStatus& status) {
     const Condition* condition = FindCondition(status.conditions(), rule.type);
     if (condition != nullptr && condition->status() == rule.bad &&
         condition->reason() != reason::kSettingsPending &&
-        condition->reason() != reason::kNoPolicy) {
+        condition->reason() != reason::kObserved && condition->reason() != reason::kNoPolicy) {
       // What the kernel does not have is the mildest, whichever condition says so.
       const bool mild = condition->reason() == reason::kUnsupported;
       return Trouble{mild ? static_cast<int>(std::size(kRules)) : rank, condition};
@@ -78,15 +79,31 @@ void ListWorst(const PolicyObservation& observation, ReclaimPolicyStatus& status
   }
 }
 
-// Nodes whose agent refused the spec as a whole.
-int CountRefused(const PolicyObservation& observation) {
-  return std::count_if(
-      observation.nodes.begin(), observation.nodes.end(), [](const NodeView& node) {
-        if (node.status == nullptr) return false;
+// Nodes that have tried and could not, by the reason of Applied=False. An agent that refuses the
+// spec as a whole goes on reporting the old revision; all others count once they have the new one.
+std::map<std::string, int> CountFailed(const Policy& policy, const PolicyObservation& observation) {
+  std::map<std::string, int> failed;
+  for (const NodeView& node : observation.nodes) {
+    if (node.status == nullptr) continue;
+    const Condition* applied = FindCondition(node.status->conditions(), condition::kApplied);
+    if (applied == nullptr || applied->status() != "False") continue;
+    const std::string& why = applied->reason();
+    if (why == reason::kSettingsPending || why == reason::kNoPolicy || why == reason::kObserved) {
+      continue;
+    }
+    if (why == reason::kRefused || IsUpdated(policy, *node.status)) ++failed[why];
+  }
+  return failed;
+}
+
+// Nodes that do what mode Observe asks of them.
+int CountObserving(const Policy& policy, const PolicyObservation& observation) {
+  return static_cast<int>(
+      std::count_if(observation.nodes.begin(), observation.nodes.end(), [&](const NodeView& node) {
+        if (node.status == nullptr || !IsUpdated(policy, *node.status)) return false;
         const Condition* applied = FindCondition(node.status->conditions(), condition::kApplied);
-        return applied != nullptr && applied->status() == "False" &&
-               applied->reason() == reason::kRefused;
-      });
+        return applied != nullptr && applied->reason() == reason::kObserved;
+      }));
 }
 
 std::string Progress(const NodeCounts& counts) {
@@ -104,7 +121,7 @@ std::string Progress(const NodeCounts& counts) {
 
 // Why a policy makes no progress, or null.
 struct Standstill {
-  const char* reason;
+  std::string reason;
   std::string message;
   bool stalled;  // only the admin can end it
 };
@@ -117,10 +134,12 @@ std::optional<Standstill> FindStandstill(const Policy& policy,
         absl::StrCat("the spec is not applied and nodes keep what they have: ", policy.invalid),
         true};
   }
-  if (const int refused = CountRefused(observation); refused > 0) {
-    return Standstill{reason::kRefused,
-                      absl::StrCat(refused, " of ", observation.nodes.size(),
-                                   " nodes refuse the spec; see status.worst"),
+  if (const auto failed = CountFailed(policy, observation); !failed.empty()) {
+    const auto refused = failed.find(reason::kRefused);
+    const auto& [why, count] = refused != failed.end() ? *refused : *failed.begin();
+    return Standstill{why,
+                      absl::StrCat(count, " of ", observation.nodes.size(), " nodes say ", why,
+                                   "; see status.worst"),
                       true};
   }
   if (policy.spec.paused() && policy.revision != policy.status.rollout().update_revision()) {
@@ -137,10 +156,11 @@ void AddConditions(const Policy& policy, const PolicyObservation& observation,
   Conditions& conditions = *status.mutable_conditions();
   const NodeCounts& counts = status.nodes();
   const bool released = policy.revision == policy.status.rollout().update_revision();
-  const bool complete = released && counts.applied() == counts.matched();
+  const int observing = CountObserving(policy, observation);
+  const bool complete = released && counts.applied() + observing == counts.matched();
   const std::optional<Standstill> standstill = FindStandstill(policy, observation);
 
-  const char* why = reason::kNodesProgressing;
+  std::string why = reason::kNodesProgressing;
   std::string message = Progress(counts);
   if (standstill) {
     why = standstill->reason;
@@ -151,6 +171,10 @@ void AddConditions(const Policy& policy, const PolicyObservation& observation,
   } else if (complete && counts.matched() == 0) {
     why = reason::kNoNodesMatched;
     message = "the policy is in force on no node";
+  } else if (complete && observing > 0) {
+    why = reason::kObserved;
+    message = absl::StrCat("mode is Observe: ", observing, " of ", counts.matched(),
+                           " nodes report what they would do, and write nothing");
   } else if (complete) {
     why = reason::kAllNodesApplied;
   }

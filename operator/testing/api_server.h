@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -25,6 +26,8 @@ class TestApiServer {
 
   kube::Client& client() { return *client_; }
   const std::string& name_space() const { return name_space_; }
+  // The random part; nodes made by MakeNode have it as the value of their label "test".
+  const std::string& random() const { return random_; }
   // `name` with this object's random part: "n1-k3j9x2".
   std::string Unique(absl::string_view name) const;
 
