@@ -214,7 +214,8 @@ TEST_F(ApiserverTest, WatchesGoOnAfterTheServersDeadlineWithoutAnotherList) {
                        .watch_max = absl::Seconds(6)},
                       store, clock_);
   reflector.Start();
-  Put("first", Json::object());  // a server that has seen no change sends no bookmark
+  ASSERT_TRUE(WaitFor("the first watch", [&] { return reflector.stats().watches >= 1; }));
+  Put("first", Json::object());  // a watch that has missed nothing gets no bookmark
   ASSERT_TRUE(WaitFor("a second watch", [&] { return reflector.stats().watches >= 2; }));
   Put("later", Json::object());
   ASSERT_TRUE(WaitFor("an object in the second watch",

@@ -93,12 +93,11 @@ void FakeReply::HoldOpen() {
 }
 
 FakeApiServer::FakeApiServer(Handler handler, std::optional<TlsOptions> tls)
-    : handler_(std::move(handler)), tls_(tls.has_value()) {
+    : handler_(std::move(handler)), tls_(std::move(tls)) {
   IgnoreSigpipe();
-  if (tls) {
-    context_ = SSL_CTX_new(TLS_server_method());
-    UseIdentity(context_, tls->identity);
-    if (!tls->client_ca_pem.empty()) AskForClientCertificates(context_, tls->client_ca_pem);
+  if (tls_) {
+    absl::MutexLock lock(&mutex_);
+    AddContext(tls_->identity);
   }
   listen_fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address = {};
@@ -131,19 +130,26 @@ FakeApiServer::~FakeApiServer() {
     close(connection->fd);
   }
   absl::MutexLock lock(&mutex_);
-  SSL_CTX_free(context_);
+  for (SSL_CTX* context : contexts_) SSL_CTX_free(context);
+}
+
+void FakeApiServer::AddContext(const KeyPair& identity) {
+  SSL_CTX* context = SSL_CTX_new(TLS_server_method());
+  UseIdentity(context, identity);
+  if (!tls_->client_ca_pem.empty()) AskForClientCertificates(context, tls_->client_ca_pem);
+  contexts_.push_back(context);
 }
 
 void FakeApiServer::SetIdentity(const KeyPair& identity) {
   absl::MutexLock lock(&mutex_);
-  UseIdentity(context_, identity);
+  AddContext(identity);
 }
 
 void FakeApiServer::SetMaxProtocol(int version) {
   absl::MutexLock lock(&mutex_);
-  SSL_CTX_set_min_proto_version(context_, version);
-  SSL_CTX_set_max_proto_version(context_, version);
-  SSL_CTX_set_security_level(context_, 0);
+  SSL_CTX_set_min_proto_version(contexts_.back(), version);
+  SSL_CTX_set_max_proto_version(contexts_.back(), version);
+  SSL_CTX_set_security_level(contexts_.back(), 0);
 }
 
 void FakeApiServer::CloseConnections() {
@@ -154,7 +160,7 @@ void FakeApiServer::CloseConnections() {
 ClientConfig FakeApiServer::Config(const std::string& ca_pem) const {
   ClientConfig config;
   config.source = "test";
-  config.tls = tls_;
+  config.tls = tls_.has_value();
   config.host = "127.0.0.1";
   config.port = port_;
   config.certificate_authority.data = ca_pem;
@@ -187,7 +193,7 @@ void FakeApiServer::Serve(int number, int fd) {
   if (tls_) {
     {
       absl::MutexLock lock(&mutex_);
-      ssl = SSL_new(context_);
+      ssl = SSL_new(contexts_.back());
     }
     SSL_set_fd(ssl, fd);
     open = SSL_accept(ssl) == 1;

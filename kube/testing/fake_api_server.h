@@ -96,18 +96,21 @@ class FakeApiServer {
     std::thread thread;
   };
 
+  void AddContext(const KeyPair& identity) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Accept();
   void Serve(int number, int fd);
   std::optional<FakeRequest> ReadRequest(int fd, SSL* ssl, std::string& buffered);
 
   const Handler handler_;
-  const bool tls_;
+  const std::optional<TlsOptions> tls_;
   int listen_fd_ = -1;
   int port_ = 0;
   std::thread accept_thread_;
 
   mutable absl::Mutex mutex_;
-  SSL_CTX* context_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  // The last one is for new connections. The older ones live as long as the server: keys are
+  // counted inside OpenSSL, where ThreadSanitizer cannot see that the last user is gone.
+  std::vector<SSL_CTX*> contexts_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::unique_ptr<Connection>> connections_ ABSL_GUARDED_BY(mutex_);
   std::vector<FakeRequest> requests_ ABSL_GUARDED_BY(mutex_);
