@@ -8,3 +8,7 @@ class DevError(Exception):
     def __init__(self, message: str, exit_code: int = 1):
         super().__init__(message)
         self.exit_code = exit_code
+
+
+class ProgramEnded(DevError):
+    """A background program that should run has ended; waiting any longer is pointless."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from devtool.errors import DevError
+from devtool.errors import DevError, ProgramEnded
 
 
 def run(argv: Sequence[str | Path], *, log: Path | None = None, cwd: Path | None = None,
@@ -54,7 +54,7 @@ def wait_for(what: str, condition: Callable[[], Any], timeout: float, every: flo
     """Asks `condition` until it is true; returns its value.
 
     A DevError after `timeout` seconds names what was awaited and the last value seen. An exception
-    of `condition` of type OSError or DevError counts as "not yet".
+    of `condition` of type OSError or DevError counts as "not yet", but ProgramEnded ends the wait.
     """
     deadline = time.monotonic() + timeout
     last: Any = None
@@ -63,6 +63,8 @@ def wait_for(what: str, condition: Callable[[], Any], timeout: float, every: flo
             last = condition()
             if last:
                 return last
+        except ProgramEnded:
+            raise
         except (OSError, DevError) as e:
             last = e
         if time.monotonic() >= deadline:
@@ -123,7 +125,7 @@ class Daemon:
 
     def check_alive(self) -> None:
         if self.pid() is None:
-            raise DevError(f"{self.name} has ended. Its last words ({self.log}):\n{tail(self.log)}")
+            raise ProgramEnded(f"{self.name} has ended. Its last words ({self.log}):\n{tail(self.log)}")
 
     def stop(self, grace: float = 5.0) -> None:
         """SIGTERM, then SIGKILL to its session after `grace` seconds. Nothing when it is not running."""

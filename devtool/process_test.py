@@ -5,7 +5,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from devtool.errors import DevError
+from devtool.errors import DevError, ProgramEnded
 from devtool.process import Daemon, known_daemons, run, wait_for
 
 
@@ -61,6 +61,12 @@ class WaitFor(unittest.TestCase):
             def refuse():
                 raise OSError("connection refused")
             wait_for("a miracle", refuse, timeout=0)
+
+    def test_a_program_that_has_ended_ends_the_wait(self):
+        def ended():
+            raise ProgramEnded("etcd has ended")
+        with self.assertRaises(ProgramEnded):
+            wait_for("a miracle", ended, timeout=3600)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,6 @@ def certificates(nodes: Sequence[layout.Node], loopbacks: Sequence[str]) -> list
         Certificate("scheduler-serving", "kube-scheduler", servers=["127.0.0.1", "localhost"]),
         Certificate("kube-proxy", "system:kube-proxy"),
         Certificate("coredns", "coredns"),
-        Certificate("prometheus", "prometheus"),
     ]
     for node, loopback in zip(nodes, loopbacks, strict=True):
         made.append(Certificate(node.cert_name, f"system:node:{node.name}", ["system:nodes"]))
@@ -63,7 +62,7 @@ class ControlPlane:
         self.pki.make_signing_pair("service-account")
         for certificate in certificates(nodes, [self._plan.loopback(n) for n in nodes]):
             self.pki.make(certificate)
-        for name in ("admin", "controller-manager", "scheduler", "coredns", "prometheus"):
+        for name in ("admin", "controller-manager", "scheduler", "coredns"):
             self.pki.kubeconfig(name, self.server)
 
     def start_api(self) -> None:

@@ -54,10 +54,15 @@ class Modules(unittest.TestCase):
 
 class Monitoring(unittest.TestCase):
     def test_each_node_is_reached_at_its_own_loopback_address(self):
-        text = prometheus.config_text(PLAN, Path("/kubeconfig"))
+        text = prometheus.config_text(PLAN)
         for node in NODES:
-            self.assertIn(f"regex: {node.name}\n    target_label: __address__\n"
-                          f"    replacement: {PLAN.loopback(node)}:{layout.AGENT_METRICS_PORT}", text)
+            self.assertIn(f'targets: ["{PLAN.loopback(node)}:{layout.AGENT_METRICS_PORT}"]\n'
+                          f"    labels: {{node: {node.name}}}", text)
+
+    def test_the_operators_node_port_is_the_one_that_is_forwarded(self):
+        manifest = (Path(rootfs.__file__).parent / "manifests/operator-metrics.yaml").read_text()
+        self.assertIn(f"nodePort: {layout.OPERATOR_METRICS_NODE_PORT}}}", manifest)
+        self.assertIn(layout.OPERATOR_METRICS_NODE_PORT, layout.FORWARDED_PORTS)
 
 
 class Dns(unittest.TestCase):

@@ -67,7 +67,7 @@ def log_of(cluster: Cluster, part: str, lines: int) -> str:
         if name in known:
             return tail(known[name], lines) + "\n"
     if part in ("operator", "agent"):
-        return cluster.kubectl("-n", "reclaim-system", "logs", "--prefix", f"--tail={lines}", "-l",
+        return cluster.kubectl("-n", "reclaim-system", "logs", "--prefix", "--ignore-errors", f"--tail={lines}", "-l",
                                f"app.kubernetes.io/component={part}")
     raise DevError(f"no part is named {part}. There are: operator, agent, {', '.join(sorted(known))}, and inside a node "
                    "NODE/kubelet, NODE/containerd, NODE/kube-proxy, NODE/dropbear")
