@@ -34,7 +34,7 @@ Try next
   ./dev kubectl edit reclaimpolicy sample        change it and watch it arrive
   ./dev kubectl get nodereclaims -w
   ./dev node {first} 'ps | grep kswapd'          the workers, in the machine itself
-  ./dev promql 'reclaim_kswapd_workers'
+  ./dev promql 'reclaim_kswapd_workers_effective'
   ./dev test e2e                                 ./dev down ends it all""")
 
 

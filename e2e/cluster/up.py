@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """./dev up: from nothing to the product running on a real cluster, in stages that are done once."""
 
+import json
 import os
 import time
+from collections.abc import Iterable
+from typing import Any
 
 from devtool import apt, go_programs, paths
 from devtool.errors import DevError
+from devtool.process import run
 from devtool.progress import Progress, clock
 from devtool.stage import Stage, ensure, lock, times
 from e2e.cluster import control_plane, images, install, kernels, layout, prometheus, rootfs, screen
@@ -43,18 +47,33 @@ def bring_up(patched: int | None = None, stock: int | None = None, bare: bool = 
 
 
 def install_into_existing() -> None:
-    """./dev up --existing: builds and installs into the cluster of $KUBECONFIG, whose nodes must have the images."""
+    """./dev up --existing: builds and installs into the cluster of $KUBECONFIG.
+
+    Precondition, checked before anything is changed there: its nodes have the two images. How they
+    get them is that cluster's affair, so a refusal says where the archives are.
+    """
     if not os.environ.get("KUBECONFIG"):
-        raise DevError("--existing needs KUBECONFIG to name the cluster to install into")
+        raise DevError("--existing needs KUBECONFIG to name the cluster to install into", 2)
+    environment = {"KUBECONFIG": os.environ["KUBECONFIG"]}
     with Progress("Debian packages", 60) as progress:
         apt.install(apt.BUILD_PACKAGES, progress.report)
     product = images.build_product()
-    print("The images, as OCI archives. Every node needs them, or your registry with\n"
-          "  --set operator.image.repository=…,agent.image.repository=… in a helm upgrade of your own:")
-    for reference, file in product.files.items():
-        print(f"  {reference}\n    {file}\n    on a node: ctr -n k8s.io images import {file.name}"
-              "   (kind: kind load image-archive)")
-    install.helm_upgrade({"KUBECONFIG": os.environ["KUBECONFIG"]}, product, {})
+    nodes = json.loads(run([go_programs.binary("kubectl"), "get", "nodes", "-o", "json"], env=environment))["items"]
+    lacking = nodes_lacking(nodes, product.files)
+    if lacking:
+        archives = "\n".join(f"  {reference}\n    {file}" for reference, file in product.files.items())
+        raise DevError(f"these nodes do not have the images yet: {', '.join(lacking)}\n{archives}\n"
+                       "Bring the archives to them, then run this again. On a node: ctr -n k8s.io images import FILE; "
+                       "kind: kind load image-archive FILE; minikube: minikube image load FILE")
+    install.helm_upgrade(environment, product, {})
+
+
+def nodes_lacking(nodes: Iterable[dict[str, Any]], references: Iterable[str]) -> list[str]:
+    """Names of Linux nodes whose status does not list all of the images."""
+    wanted = set(references)
+    return [node["metadata"]["name"] for node in nodes
+            if node["status"].get("nodeInfo", {}).get("operatingSystem", "linux") == "linux"
+            and wanted - {name for image in node["status"].get("images", []) for name in image.get("names", [])}]
 
 
 def _plan(patched: int | None, stock: int | None) -> Cluster:
