@@ -17,6 +17,7 @@ from devtool import paths
 from devtool.content_key import key_of
 from devtool.errors import DevError
 from devtool.process import run
+from devtool.progress import Progress
 from devtool.stage import Report, Stage
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
@@ -25,14 +26,14 @@ BUILD_PACKAGES = (
     # C++ programs and their tests
     "g++ cmake ninja-build ccache pkg-config protobuf-compiler protobuf-compiler-grpc libgrpc++-dev "
     "libprotobuf-dev libabsl-dev libcpp-httplib-dev prometheus-cpp-dev libyaml-cpp-dev "
-    "nlohmann-json3-dev libgtest-dev libgmock-dev libssl-dev "
+    "nlohmann-json3-dev libgtest-dev libgmock-dev libssl-dev openssl "
     # kernel
     "flex bison bc libelf-dev rsync zstd lz4 xz-utils cpio kmod make gcc"
 ).split()
 
 CLUSTER_PACKAGES = (
     "qemu-system-x86 qemu-utils busybox-static runc containernetworking-plugins iptables nftables "
-    "iproute2 conntrack mount util-linux e2fsprogs dropbear-bin openssl git ca-certificates"
+    "iproute2 conntrack mount util-linux e2fsprogs dropbear-bin git ca-certificates"
 ).split()
 
 CHECK_PACKAGES = "clang-format clang-tidy shellcheck python3-pyflakes python3-yaml".split()
@@ -47,8 +48,8 @@ def missing(packages: Sequence[str]) -> list[str]:
     return [p for p in packages if p not in present]
 
 
-def install(packages: Sequence[str], report: Report) -> None:
-    """Installs what is missing; asks nothing, starts no service, needs root only when it installs."""
+def ensure_installed(packages: Sequence[str]) -> None:
+    """Installs what is missing; asks nothing and needs root only when there is something to install."""
     wanted = missing(packages)
     if not wanted:
         return
@@ -57,10 +58,11 @@ def install(packages: Sequence[str], report: Report) -> None:
                        f"  sudo apt-get install --no-install-recommends {' '.join(wanted)}")
     log = paths.cache_root() / "logs" / "apt.log"
     env = {"DEBIAN_FRONTEND": "noninteractive"}
-    report("apt-get update")
-    run(["apt-get", "update", "-q"], log=log, env=env)
-    report(f"installing {len(wanted)} packages: {' '.join(wanted)[:60]}")
-    run(["apt-get", "install", "-q", "-y", "--no-install-recommends", *wanted], log=log, env=env)
+    with Progress(f"{len(wanted)} Debian packages", 5 + 1.5 * len(wanted)) as progress:
+        progress.report("apt-get update")
+        run(["apt-get", "update", "-q"], log=log, env=env)
+        progress.report(f"installing {' '.join(wanted)[:60]}")
+        run(["apt-get", "install", "-q", "-y", "--no-install-recommends", *wanted], log=log, env=env)
 
 
 def unpacked(name: str, packages: Sequence[str], usual_seconds: float, suite: str = "") -> Stage:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from devtool import paths
+from devtool import apt, paths
 from e2e.cluster import kernels, up
 
 PARTS = {
@@ -31,6 +31,7 @@ def run_parts(name: str | None, arguments: Sequence[str]) -> int:
 def _command(part: str) -> list[str | Path]:
     python = "/usr/bin/python3"
     if part == "kernel":
+        apt.ensure_installed([*apt.BUILD_PACKAGES, *apt.CLUSTER_PACKAGES])
         return [python, paths.REPO / "kernel/bench/run.py", "--kernel", kernels.patched().image,
                 "--out", paths.cache_root() / "bench"]
     up.bring_up()

@@ -9,7 +9,6 @@ from pathlib import Path
 from devtool import apt, cmake, go_programs, paths
 from devtool.content_key import key_of
 from devtool.errors import DevError
-from devtool.progress import Progress
 
 CXX = (".cc", ".h")
 MAX_PYTHON_LINE = 140
@@ -22,9 +21,7 @@ _NO_SPDX_NAMES = ("LICENSE", ".gitignore", ".helmignore", "NOTES.txt", "series")
 
 def run_all() -> None:
     """Runs every check, prints what each one found; DevError when any found something."""
-    if apt.missing(apt.CHECK_PACKAGES):
-        with Progress("check packages", 30) as progress:
-            apt.install(apt.CHECK_PACKAGES, progress.report)
+    apt.ensure_installed(apt.CHECK_PACKAGES)
     files = tracked_files()
     checks: list[tuple[str, Callable[[], list[str]]]] = [
         ("SPDX lines", lambda: [f"{f}: no SPDX line on top" for f in files if lacks_spdx(f)]),

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from devtool import apt, paths
 from devtool.errors import DevError
-from devtool.progress import Progress
 
 FLAVOURS = {
     "release": ["-DCMAKE_BUILD_TYPE=RelWithDebInfo"],
@@ -25,9 +24,7 @@ def jobs() -> int:
 def configure(flavour: str) -> Path:
     """The configured build folder of a flavour. Cheap when nothing has changed: Ninja would do it anyway."""
     folder = paths.cmake_build(flavour)
-    if apt.missing(apt.BUILD_PACKAGES):
-        with Progress("build packages", 60) as progress:
-            apt.install(apt.BUILD_PACKAGES, progress.report)
+    apt.ensure_installed(apt.BUILD_PACKAGES)
     if not (folder / "build.ninja").exists():
         _step(["cmake", "-S", paths.REPO, "-B", folder, "-G", "Ninja", *FLAVOURS[flavour],
                "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"], "cmake")

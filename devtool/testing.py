@@ -12,7 +12,7 @@ from pathlib import Path
 
 from devtool import apt, checks, cmake, paths
 from devtool.errors import DevError
-from devtool.progress import Progress, clock
+from devtool.progress import clock
 from e2e.cluster import kernels, up
 from e2e.cluster.api_only import KUBECONFIG_VARIABLE, api_server
 
@@ -35,6 +35,7 @@ class Part:
 
 
 def _unit() -> None:
+    apt.ensure_installed(apt.BUILD_PACKAGES)
     for folder in _PYTHON_TEST_FOLDERS:
         _run(["/usr/bin/python3", "-B", "-m", "unittest", "discover", "--buffer", "-s", folder, "-p", "*_test.py",
               *(["-t", "."] if (paths.REPO / folder / "__init__.py").exists() else [])],
@@ -55,22 +56,16 @@ def _tsan() -> None:
 
 
 def _kernel() -> None:
-    _install_missing(apt.BUILD_PACKAGES + apt.CLUSTER_PACKAGES)
+    apt.ensure_installed(apt.BUILD_PACKAGES + apt.CLUSTER_PACKAGES)
     _run(["/usr/bin/python3", paths.REPO / "kernel/selftests/run.py", "--kernel", kernels.patched().image],
          "the kernel selftests")
 
 
 def _e2e(pytest_arguments: Sequence[str] = ()) -> None:
-    _install_missing(apt.TEST_PACKAGES)
+    apt.ensure_installed(apt.TEST_PACKAGES)
     environment = up.bring_up().environment()
     _run(["/usr/bin/python3", "-B", "-m", "pytest", "-p", "no:cacheprovider", "--durations=10", "-ra",
           paths.REPO / "e2e/tests", *pytest_arguments], "the e2e tests", environment)
-
-
-def _install_missing(packages: Sequence[str]) -> None:
-    if apt.missing(packages):
-        with Progress("Debian packages", 30) as progress:
-            apt.install(packages, progress.report)
 
 
 PARTS = (

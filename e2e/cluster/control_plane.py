@@ -69,11 +69,7 @@ class ControlPlane:
         """etcd and the API server; returns when /readyz says ok."""
         etcd, api = Daemon(self._run, "etcd"), Daemon(self._run, "kube-apiserver")
         etcd.start(self._etcd_command())
-        hosts = self._hosts_file()
-        # Only this API server resolves node names to the loopback addresses where QEMU forwards the
-        # kubelets; the machine's /etc/hosts stays as it is.
-        api.start(["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/hosts && exec "$@"', hosts,
-                   *self._apiserver_command()])
+        api.start([*self._with_node_names(), *self._apiserver_command()])
 
         def ready() -> bool:
             etcd.check_alive()
@@ -123,6 +119,16 @@ class ControlPlane:
     def _serving(self, name: str) -> list[str]:
         return [f"--tls-cert-file={self.pki.crt(f'{name}-serving')}",
                 f"--tls-private-key-file={self.pki.key(f'{name}-serving')}"]
+
+    def _with_node_names(self) -> list[str | Path]:
+        """Runs a command where node names resolve to the loopback addresses at which QEMU forwards the kubelets.
+
+        Only that one program sees them, in a mount namespace of its own; the machine's /etc/hosts
+        stays as it is. Without nodes nothing is needed, and the command needs no root.
+        """
+        if not self._plan.nodes:
+            return []
+        return ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/hosts && exec "$@"', self._hosts_file()]
 
     def _hosts_file(self) -> Path:
         lines = ["127.0.0.1 localhost"]

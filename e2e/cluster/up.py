@@ -26,8 +26,7 @@ def bring_up(patched: int | None = None, stock: int | None = None, bare: bool = 
     start = time.monotonic()
     with lock("cluster"):
         cluster = _plan(patched, stock)
-        with Progress("Debian packages", 60) as progress:
-            apt.install([*apt.BUILD_PACKAGES, *apt.CLUSTER_PACKAGES], progress.report)
+        apt.ensure_installed([*apt.BUILD_PACKAGES, *apt.CLUSTER_PACKAGES])
         product = None if bare else images.build_product()
         _build([control_plane.etcd_stage(), prometheus.stage(), *(go_programs.stage(n) for n in go_programs.PROGRAMS)])
         on_disk = {**images.basic(), **(product.files if product else {})}
@@ -55,8 +54,6 @@ def install_into_existing() -> None:
     if not os.environ.get("KUBECONFIG"):
         raise DevError("--existing needs KUBECONFIG to name the cluster to install into", 2)
     environment = {"KUBECONFIG": os.environ["KUBECONFIG"]}
-    with Progress("Debian packages", 60) as progress:
-        apt.install(apt.BUILD_PACKAGES, progress.report)
     product = images.build_product()
     nodes = json.loads(run([go_programs.binary("kubectl"), "get", "nodes", "-o", "json"], env=environment))["items"]
     lacking = nodes_lacking(nodes, product.files)
