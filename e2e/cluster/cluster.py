@@ -3,7 +3,7 @@
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -69,20 +69,24 @@ class Cluster:
             self.kubectl("apply", "--server-side", "-f", "-", input_text=dns.service_manifest(self.plan))
             dns.start(self.folder, self.plan)
 
-    def start_nodes(self, base: Path, kernels: Mapping[str, Kernel], images: Mapping[str, Path]) -> None:
+    def start_nodes(self, base: Callable[[], Path], kernels: Mapping[str, Kernel], images: Mapping[str, Path]) -> None:
         """Boots every node and waits until all are Ready.
 
+        base     makes the disk that a new node starts from, and is asked only when there is a new node
         kernels  by Node.kernel
-        images   those on the base disk and any later ones: what a node lacks is imported into it
+        images   those on the base disk; a node that is older gets what it lacks
         """
+        for node in self.plan.nodes:
+            if not self.vm(node.name).exists():
+                self.vm(node.name).create(base(), self.control_plane.pki)
+                self._inventory(node).add(set(images))
         with Progress(f"{len(self.plan.nodes)} nodes", 30) as progress:
             for node in self.plan.nodes:
-                vm = self.vm(node.name)
-                if vm.create(base, self.control_plane.pki):
-                    self._inventory(node).add(set(images))
-                vm.start(kernels[node.kernel])
+                self.vm(node.name).start(kernels[node.kernel])
             wait_for("all nodes to be Ready", lambda: self._all_ready(progress), timeout=300, every=0.5)
-        with Progress("images into running nodes", 10) as progress, ThreadPoolExecutor(4) as pool:
+        if all(set(images) <= self._inventory(node).known() for node in self.plan.nodes):
+            return
+        with Progress("images into running nodes", 20), ThreadPoolExecutor(4) as pool:
             list(pool.map(lambda node: image_delivery.deliver(self.vm(node.name), self._inventory(node), images),
                           self.plan.nodes))
 

@@ -30,11 +30,10 @@ def bring_up(patched: int | None = None, stock: int | None = None, bare: bool = 
         product = None if bare else images.build_product()
         _build([control_plane.etcd_stage(), prometheus.stage(), *(go_programs.stage(n) for n in go_programs.PROGRAMS)])
         on_disk = {**images.basic(), **(product.files if product else {})}
-        base = ensure(rootfs.base_stage(on_disk.values())) / "base.img"
         boot = _kernels({n.kernel for n in cluster.plan.nodes})
         cluster.plan.save(cluster.folder / "layout.json")
         cluster.start_control_plane()
-        cluster.start_nodes(base, boot, on_disk)
+        cluster.start_nodes(lambda: ensure(rootfs.base_stage(on_disk.values())) / "base.img", boot, on_disk)
         if product:
             # Metrics come out on fixed ports of each node, where QEMU forwards them to Prometheus.
             install.helm_upgrade(cluster.environment(), product, {

@@ -31,10 +31,12 @@ class Vm:
         self.daemon = Daemon(folder / "run", f"vm-{node.name}")
         self._disk = self._folder / "disk.qcow2"
 
-    def create(self, base: Path, pki: Pki) -> bool:
-        """Disks and keys; False when they are there from an earlier start."""
-        if self._disk.exists():
-            return False
+    def exists(self) -> bool:
+        """Whether create() has been here, maybe in an earlier ./dev."""
+        return self._disk.exists()
+
+    def create(self, base: Path, pki: Pki) -> None:
+        """Disks and keys. base is only read, and must stay as long as the node lives."""
         self._folder.mkdir(parents=True, exist_ok=True)
         make_keys(self._ssh / "user")
         keys = make_keys(self._ssh / "host-keys" / self.node.name)
@@ -43,7 +45,6 @@ class Vm:
         unfinished = self._disk.with_suffix(".new")
         run(["qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", base, unfinished])
         unfinished.replace(self._disk)
-        return True
 
     def start(self, kernel: Kernel) -> None:
         self.daemon.start(qemu_command(self.node, self._plan, kernel, self._disk, self._folder / "node.tar",
