@@ -123,6 +123,10 @@ class Daemon:
         ticks = _start_ticks(known["pid"])
         return known["pid"] if ticks is not None and ticks == known["start"] else None
 
+    def argv(self) -> list[str]:
+        """The command line with which it was last started; [] when it never was."""
+        return json.loads(self._file.read_text())["argv"] if self._file.exists() else []
+
     def check_alive(self) -> None:
         if self.pid() is None:
             raise ProgramEnded(f"{self.name} has ended. Its last words ({self.log}):\n{tail(self.log)}")

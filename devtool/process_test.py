@@ -19,6 +19,7 @@ class DaemonIdentity(unittest.TestCase):
         Daemon(self.folder, "sleeper").start(["sleep", "60"])
         [found] = known_daemons(self.folder)
         self.assertIsNotNone(found.pid())
+        self.assertEqual(found.argv(), ["sleep", "60"])
         found.stop()
         self.assertIsNone(found.pid())
         self.assertEqual(known_daemons(self.folder), [])

@@ -75,9 +75,12 @@ def patched() -> Kernel:
     package = None if source else _one(ensure(source_stage()), "*.deb")
     builder = _builder()
     with Progress("patched kernel", 900) as progress:
-        image = builder.build_kernel(paths.cache_root(), package, Path(source) if source else None,
-                                     cmake.jobs(), progress.report)
-    return Kernel(Path(image))
+        try:
+            image = builder.build_kernel(paths.cache_root(), package, Path(source) if source else None,
+                                         cmake.jobs(), progress.report)
+        except builder.BuildError as e:
+            raise DevError(str(e)) from e
+    return Kernel(image)
 
 
 def source_stage() -> Stage:

@@ -47,8 +47,12 @@ class Vm:
         unfinished.replace(self._disk)
 
     def start(self, kernel: Kernel) -> None:
-        self.daemon.start(qemu_command(self.node, self._plan, kernel, self._disk, self._folder / "node.tar",
-                                       self.console))
+        """Boots the node; one that runs is booted anew if its kernel or its machine is another one now."""
+        command = qemu_command(self.node, self._plan, kernel, self._disk, self._folder / "node.tar", self.console)
+        if self.daemon.pid() is not None and self.daemon.argv() != command:
+            self.output(["sync"])
+            self.daemon.stop()
+        self.daemon.start(command)
 
     def command(self, words: list[str]) -> list[str | Path]:
         """The host's command line that runs words as root in the node; exit status and output are theirs."""
