@@ -14,9 +14,10 @@
 #include "node-agent/options.h"
 #include "node-agent/startup.h"
 
-int main(int argc, char** argv) {
-  using namespace reclaim;
-  using namespace reclaim::agent;
+namespace reclaim::agent {
+namespace {
+
+int Main(int argc, char** argv) {
   // One malloc arena: with an arena per thread the resident size grows with the machine's CPUs.
   mallopt(M_ARENA_MAX, 1);
   IgnoreSigpipe();
@@ -75,3 +76,8 @@ int main(int argc, char** argv) {
   reclaimer.Stop();
   return 0;
 }
+
+}  // namespace
+}  // namespace reclaim::agent
+
+int main(int argc, char** argv) { return reclaim::agent::Main(argc, argv); }

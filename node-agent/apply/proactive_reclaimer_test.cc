@@ -21,7 +21,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr int64_t kMi = 1024 * 1024;
+constexpr int64_t kMi = int64_t{1024} * 1024;
 constexpr char kNode0[] = "/sys/devices/system/node/node0/reclaim";
 constexpr char kNode1[] = "/sys/devices/system/node/node1/reclaim";
 

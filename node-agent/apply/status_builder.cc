@@ -172,8 +172,10 @@ void AddWorkers(const StatusInput& input, NodeReclaimStatus& out) {
       for (auto& [numa_node, value] : desired) value = report.desired;
     }
   }
-  out.mutable_workers()->set_desired(SummarizeWorkers(desired));
-  out.mutable_workers()->set_effective(SummarizeWorkers(input.workers_effective));
+  kswapd::v1alpha1::WorkersSummary workers;
+  workers.set_desired(SummarizeWorkers(desired));
+  workers.set_effective(SummarizeWorkers(input.workers_effective));
+  if (workers.ByteSizeLong() > 0) *out.mutable_workers() = std::move(workers);
 }
 
 }  // namespace

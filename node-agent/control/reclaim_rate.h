@@ -13,8 +13,9 @@ namespace reclaim::agent {
 
 // How much one write asks for. Small, so that whatever must stop a target stops it within one
 // chunk.
-inline constexpr int64_t kMinChunkBytes = 128 * 1024;  // what the kernel takes off an LRU at once
-inline constexpr int64_t kMaxChunkBytes = 16 * 1024 * 1024;
+inline constexpr int64_t kMinChunkBytes =
+    int64_t{128} * 1024;  // what the kernel takes off an LRU at once
+inline constexpr int64_t kMaxChunkBytes = int64_t{16} * 1024 * 1024;
 
 // A file that the target reclaims through: a NUMA node's or a cgroup's. It rests after EAGAIN.
 struct PlaceState {

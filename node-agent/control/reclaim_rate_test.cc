@@ -10,7 +10,7 @@ namespace reclaim::agent {
 namespace {
 
 constexpr int64_t kPage = 4096;
-constexpr int64_t kMi = 1024 * 1024;
+constexpr int64_t kMi = int64_t{1024} * 1024;
 constexpr absl::Duration kNow = absl::Seconds(1000);
 
 RateProgress Fresh(size_t places, absl::Duration credit_at = kNow) {

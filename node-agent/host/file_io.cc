@@ -41,7 +41,7 @@ Maybe<std::string> ReadFile(const KernelFile& file, size_t max_bytes) {
   }
   const absl::Cleanup closer = [fd] { close(fd); };
   std::string text;
-  char buffer[16 * 1024];
+  char buffer[16384];
   while (true) {
     const ssize_t count = read(fd, buffer, sizeof(buffer));
     if (count == 0) return text;

@@ -19,8 +19,8 @@ template <typename T>
 using Maybe = absl::StatusOr<std::optional<T>>;
 
 // Longest text that any of the small files may have; zoneinfo grows with zones times CPUs.
-inline constexpr size_t kMaxSmallFile = 256 * 1024;
-inline constexpr size_t kMaxZoneinfo = 16 * 1024 * 1024;
+inline constexpr size_t kMaxSmallFile = size_t{256} * 1024;
+inline constexpr size_t kMaxZoneinfo = size_t{16} * 1024 * 1024;
 
 // The whole text of `file`. Longer than `max_bytes`: OutOfRange, nothing is returned in part.
 Maybe<std::string> ReadFile(const KernelFile& file, size_t max_bytes = kMaxSmallFile);

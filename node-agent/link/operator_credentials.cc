@@ -13,7 +13,7 @@
 namespace reclaim::agent {
 namespace {
 
-constexpr size_t kMaxCredential = 64 * 1024;
+constexpr size_t kMaxCredential = size_t{64} * 1024;
 
 absl::StatusOr<std::string> ReadCredential(const std::string& path) {
   absl::StatusOr<std::optional<std::string>> text = ReadWhole(path, kMaxCredential);

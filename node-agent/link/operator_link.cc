@@ -123,7 +123,10 @@ void OperatorLink::Run() {
   int failures = 0;
   while (true) {
     const absl::Duration began = clock_.Monotonic();
-    RunStream();
+    if (!RunStream()) {
+      if (WaitOrStop(kCredentialsInterval)) return;
+      continue;
+    }
     failures = clock_.Monotonic() - began >= kLasted ? 0 : failures + 1;
     const absl::Duration delay =
         options_.delay != nullptr ? options_.delay(failures) : RandomDelay(failures);
@@ -131,12 +134,12 @@ void OperatorLink::Run() {
   }
 }
 
-void OperatorLink::RunStream() {
+bool OperatorLink::RunStream() {
   absl::StatusOr<OperatorCredentials> credentials =
       ReadOperatorCredentials(options_.ca_file, options_.token_file);
   if (!credentials.ok()) {
     NoteEnd("NO_CREDENTIALS", std::string(credentials.status().message()));
-    return;
+    return false;
   }
   const std::shared_ptr<grpc::Channel> channel =
       NewChannel(options_.address, options_.server_name, credentials->ca_pem);
@@ -165,6 +168,7 @@ void OperatorLink::RunStream() {
     stream_ = nullptr;
   }
   NoteEnd(CodeName(end.error_code()), end.error_message());
+  return true;
 }
 
 std::shared_ptr<AgentStream> OperatorLink::NewStream() {

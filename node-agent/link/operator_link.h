@@ -59,13 +59,15 @@ class OperatorLink {
   bool AwaitStatsForTest(const std::function<bool(const LinkStats&)>& holds,
                          absl::Duration patience) const;
 
+  // The CA and the token appear when the kubelet has mounted them; to look costs nothing.
+  static constexpr absl::Duration kCredentialsInterval = absl::Seconds(1);
   // A stream that lasted this long was a good one: the next delay is short again.
   static constexpr absl::Duration kLasted = absl::Seconds(30);
 
  private:
   void Run();
-  // One try, until the stream has ended.
-  void RunStream();
+  // One try, until the stream has ended. False: there was nothing to try with yet.
+  bool RunStream();
   std::shared_ptr<AgentStream> NewStream();
   void NoteEnd(const std::string& code, const std::string& message);
   bool WaitOrStop(absl::Duration time);

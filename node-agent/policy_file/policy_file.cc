@@ -17,7 +17,7 @@
 namespace reclaim::agent {
 namespace {
 
-constexpr size_t kMaxPolicyFile = 256 * 1024;
+constexpr size_t kMaxPolicyFile = size_t{256} * 1024;
 constexpr char kApiVersion[] = "kswapd.dev/v1alpha1";
 constexpr char kKind[] = "ReclaimPolicy";
 

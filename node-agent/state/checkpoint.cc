@@ -24,7 +24,8 @@ absl::StatusOr<SpecUpdate> DecodeSpec(const std::string& version, const std::str
 }
 
 absl::StatusOr<std::optional<SpecUpdate>> Checkpoint::Load() {
-  absl::StatusOr<std::optional<std::string>> bytes = ReadWhole(path_, 2 * kMaxAgentMessageBytes);
+  absl::StatusOr<std::optional<std::string>> bytes =
+      ReadWhole(path_, size_t{2} * kMaxAgentMessageBytes);
   if (!bytes.ok()) return bytes.status();
   if (!bytes->has_value()) return std::nullopt;
   kswapd::v1alpha1::SpecPush push;

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kMaxJournal = 1024 * 1024;
+constexpr size_t kMaxJournal = size_t{1024} * 1024;
 constexpr int kFormat = 1;
 
 template <typename T>
