@@ -12,10 +12,13 @@ void PushProtocol::OnHello(const std::string& applied_version) {
 
 void PushProtocol::SetDesired(std::shared_ptr<const ServedSpec> desired,
                               std::optional<absl::Duration> changed_at) {
-  const bool same =
-      desired_ != nullptr && desired != nullptr && desired_->version == desired->version;
+  const bool held = desired_ == nullptr;
+  const bool same = !held && desired != nullptr && desired_->version == desired->version;
   desired_ = std::move(desired);
-  if (!same) changed_at_ = changed_at;
+  if (same) return;
+  const bool is_its_release = held && changed_at.has_value() && changed_at_.has_value() &&
+                              *changed_at - *changed_at_ < kReleaseTakes;
+  if (!is_its_release) changed_at_ = changed_at;
 }
 
 std::optional<kswapd::v1alpha1::SpecPush> PushProtocol::Next() {

@@ -32,7 +32,10 @@ class PushProtocol {
 
   // What the node should run from now on; null means hold.
   //   changed_at  when the change was seen (Clock::Monotonic); none when there was no change, only
-  //               a stream that began
+  //               a stream that began. A change begins with a hold until its release has been
+  //               written: when that takes less than kReleaseTakes the change is as old as the
+  //               hold.
+  static constexpr absl::Duration kReleaseTakes = absl::Seconds(10);
   void SetDesired(std::shared_ptr<const ServedSpec> desired,
                   std::optional<absl::Duration> changed_at);
 

@@ -150,5 +150,18 @@ TEST_F(PushProtocolTest, TheAckTellsWhenTheChangeWasSeen) {
   EXPECT_EQ(Ack("s-2").changed_at, absl::Seconds(7));
 }
 
+TEST_F(PushProtocolTest, AChangeIsAsOldAsTheHoldThatItBeganWith) {
+  protocol_.OnHello("v1");
+  protocol_.SetDesired(nullptr, absl::Seconds(7));
+  Desire("v2", absl::Seconds(7.2));
+  Send();
+  EXPECT_EQ(Ack("s-1").changed_at, absl::Seconds(7));
+  // Paused for a long time: it was not on its way.
+  protocol_.SetDesired(nullptr, absl::Seconds(20));
+  Desire("v3", absl::Seconds(90));
+  Send();
+  EXPECT_EQ(Ack("s-2").changed_at, absl::Seconds(90));
+}
+
 }  // namespace
 }  // namespace reclaim::op

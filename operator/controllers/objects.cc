@@ -27,9 +27,12 @@ absl::Status ReadMessage(const kube::Json* json, absl::string_view what,
       what, ": ", absl::string_view(status.message().data(), status.message().size())));
 }
 
-kube::Json WriteMessage(const google::protobuf::Message& message) {
+// `zeros`: numbers that are 0 and texts that are empty are written too.
+kube::Json WriteMessage(const google::protobuf::Message& message, bool zeros = false) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.always_print_primitive_fields = zeros;
   std::string text;
-  const auto written = google::protobuf::util::MessageToJsonString(message, &text);
+  const auto written = google::protobuf::util::MessageToJsonString(message, &text, options);
   auto json = kube::ParseJson(text, "a message that was just written");
   if (!written.ok() || !json.ok()) {
     // Strings of proto3 are UTF-8 and our numbers are finite: a message always has a JSON form.
@@ -182,10 +185,12 @@ kube::Json MakeNodeReclaimStatus(absl::string_view name,
 
 kube::Json MakePolicyStatus(absl::string_view name, absl::string_view uid,
                             const kswapd::v1alpha1::ReclaimPolicyStatus& status) {
+  kube::Json json = WriteMessage(status);
+  json["nodes"] = WriteMessage(status.nodes(), /*zeros=*/true);
   return {{"apiVersion", kApiVersion},
           {"kind", "ReclaimPolicy"},
           {"metadata", {{"name", std::string(name)}, {"uid", std::string(uid)}}},
-          {"status", WriteMessage(status)}};
+          {"status", std::move(json)}};
 }
 
 }  // namespace reclaim::op

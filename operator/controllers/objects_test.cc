@@ -113,6 +113,16 @@ TEST(NodeReclaim, SurvivesTheWayThroughTheApi) {
   EXPECT_EQ(SerializeDeterministically(read->status), SerializeDeterministically(status));
 }
 
+TEST(PolicyStatus, WritesCountsThatAreZero) {
+  kswapd::v1alpha1::ReclaimPolicyStatus status;
+  status.mutable_nodes()->set_matched(2);
+  const kube::Json object = MakePolicyStatus("p", "u", status);
+  EXPECT_EQ(object["metadata"]["uid"], "u");
+  EXPECT_EQ(object["status"]["nodes"]["matched"], 2);
+  EXPECT_EQ(object["status"]["nodes"]["applied"], 0);
+  EXPECT_FALSE(object["status"].contains("rollout"));
+}
+
 TEST(NodeReclaim, AStatusThatCannotBeReadCountsAsEmpty) {
   const auto read = ProjectNodeReclaim(
       Parse(R"({"metadata":{"name":"n","uid":"u"},"status":{"workers":"four"}})"));

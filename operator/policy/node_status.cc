@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/reasons.h"
 #include "operator/policy/conditions.h"
+#include "operator/policy/empty_messages.h"
 
 namespace reclaim::op {
 namespace {
@@ -34,12 +35,21 @@ void AddConnected(AgentObservation::Link link, const NodeReclaimStatus& stored,
   }
 }
 
+// An empty part is stored as an absent one, so it would look changed for ever. And server-side
+// apply of `{}` over a part that had fields of ours leaves null, which the schema refuses.
+void DropEmptyParts(NodeReclaimStatus& status) {
+  if (status.policy().ByteSizeLong() == 0) status.clear_policy();
+  if (status.kernel().ByteSizeLong() == 0) status.clear_kernel();
+  if (status.workers().ByteSizeLong() == 0) status.clear_workers();
+}
+
 }  // namespace
 
 NodeReclaimStatus NextNodeStatus(const AgentObservation& observation,
                                  const NodeReclaimStatus& stored, absl::Time now) {
   const NodeReclaimStatus& base = observation.report != nullptr ? *observation.report : stored;
   NodeReclaimStatus next = base;
+  DropEmptyParts(next);
   next.clear_conditions();
   Conditions& conditions = *next.mutable_conditions();
   for (const char* type : kAgentConditions) {
@@ -54,6 +64,7 @@ NodeReclaimStatus NextNodeStatus(const AgentObservation& observation,
   }
   AddConnected(observation.link, stored, conditions);
   SetTransitionTimes(stored.conditions(), now, conditions);
+  ClearEmptyMessages(next);
   return next;
 }
 

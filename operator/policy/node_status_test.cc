@@ -57,6 +57,14 @@ TEST(NextNodeStatus, TakesTheReportAndAddsConnected) {
   }
 }
 
+TEST(NextNodeStatus, LeavesOutObjectsThatSayNothing) {
+  const auto next =
+      NextNodeStatus(Observed(Link::kConnected, R"({"workers":{},"kernel":{"release":"7.3.4"}})"),
+                     FromJson<NodeReclaimStatus>(kReported), kNow);
+  EXPECT_FALSE(next.has_workers());
+  EXPECT_EQ(next.kernel().release(), "7.3.4");
+}
+
 TEST(NextNodeStatus, WithoutAReportKeepsWhatIsStored) {
   const auto stored = NextNodeStatus(Observed(Link::kConnected), {}, kNow);
   const auto next =
@@ -94,6 +102,14 @@ TEST(NextNodeStatus, BoundsMessages) {
   for (const auto& condition : next.conditions()) {
     EXPECT_LE(condition.message().size(), kMaxMessageBytes);
   }
+}
+
+TEST(NextNodeStatus, AnEmptyPartIsAnAbsentOne) {
+  const auto next = NextNodeStatus(
+      Observed(Link::kConnected, R"({"policy":{},"kernel":{},"workers":{}})"), {}, kNow);
+  EXPECT_FALSE(next.has_policy());
+  EXPECT_FALSE(next.has_kernel());
+  EXPECT_FALSE(next.has_workers());
 }
 
 }  // namespace
