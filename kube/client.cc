@@ -100,7 +100,9 @@ absl::StatusOr<Json> Client::Exchange(absl::string_view what, const HttpRequest&
     absl::Status status = MakeApiStatus(what, response->status, response->body, retry_after);
     const bool repeatable = response->status == 429 || response->status >= 500;
     if (!repeatable || !retry_after.has_value() || attempt >= kMaxAttempts) return status;
-    if (cancellation_.Sleep(std::min(*retry_after, kMaxRetryAfter))) return status;
+    const Cancellation& until =
+        request.cancellation != nullptr ? *request.cancellation : cancellation_;
+    if (until.Sleep(std::min(*retry_after, kMaxRetryAfter))) return status;
   }
 }
 
@@ -119,6 +121,7 @@ absl::StatusOr<Json> Client::List(const GroupVersionResource& resource,
   AddIfSet(request.query, "resourceVersion", options.resource_version);
   if (options.limit > 0) request.query.emplace_back("limit", absl::StrCat(options.limit));
   AddIfSet(request.query, "continue", options.continue_token);
+  request.cancellation = options.cancellation;
   return Exchange(What("LIST", resource, options.name_space, ""), request);
 }
 

@@ -39,9 +39,10 @@ struct ListOptions {
   std::string name_space = {};  // empty: all
   std::string label_selector = {};
   std::string field_selector = {};
-  std::string resource_version = {};  // "": consistent; "0": whatever the server's cache has
-  int limit = 0;                      // items per page; 0: all in one answer
-  std::string continue_token = {};    // metadata.continue of the page before
+  std::string resource_version = {};     // "": consistent; "0": whatever the server's cache has
+  int limit = 0;                         // items per page; 0: all in one answer
+  std::string continue_token = {};       // metadata.continue of the page before
+  Cancellation* cancellation = nullptr;  // ends the call at once, also its wait for a retry
 };
 
 struct WatchOptions {

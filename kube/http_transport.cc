@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <csignal>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -107,6 +108,10 @@ absl::StatusOr<HttpResponse> HttpTransport::Attempt(const HttpRequest& request,
   absl::StatusOr<ConnectionPool::Lease> lease = pool_.Acquire(*material, fresh, deadline);
   if (!lease.ok()) return lease.status();
   reused = lease->reused();
+  std::optional<Cancellation::Registration> registration;
+  if (request.cancellation != nullptr) {
+    registration.emplace(*request.cancellation, [&lease] { lease->connection().Abort(); });
+  }
 
   HttpResponse response;
   exchange->io_timeout = deadline - clock_.Monotonic();

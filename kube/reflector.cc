@@ -97,6 +97,7 @@ absl::Status Reflector::ListOnce() {
   list.label_selector = options_.label_selector;
   list.field_selector = options_.field_selector;
   list.limit = options_.page_size;
+  list.cancellation = &cancellation_;
   // The first list takes what the server's cache has; later ones nothing older than we have seen.
   list.resource_version = resource_version_.empty() ? "0" : resource_version_;
   if (consistent_list_) list.resource_version.clear();

@@ -67,7 +67,7 @@ class Reflector {
   // Once.
   void Start();
 
-  // Ends the watch under way, whatever it waits for, and joins the thread.
+  // Ends the list or watch under way, whatever it waits for, and joins the thread.
   void Stop();
 
   // The first list is complete and the sink has taken it in.

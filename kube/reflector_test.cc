@@ -97,6 +97,21 @@ TEST_F(ReflectorTest, IsNotSyncedWhileListsFailAndStopEndsTheWait) {
   EXPECT_FALSE(reflector_->WaitForSync(absl::Hours(1)));
 }
 
+TEST_F(ReflectorTest, StopEndsASilentListAndAWaitForItsRetryAtOnce) {
+  for (const bool silent : {true, false}) {
+    OnList([silent](FakeReply& reply) {
+      if (silent) return reply.HoldOpen();
+      reply.Respond(503, "", "Retry-After: 60\r\n");
+    });
+    Start();
+    ASSERT_TRUE(WaitForRequests(silent ? 1 : 2));
+    const absl::Time begin = absl::Now();
+    reflector_->Stop();
+    EXPECT_LT(absl::Now() - begin, absl::Seconds(20));  // neither the request's 30 s nor the 60 s
+    reflector_.reset();
+  }
+}
+
 TEST_F(ReflectorTest, StopEndsASilentWatchAtOnce) {
   options_.idle_timeout = absl::Hours(1);
   OnList(ListOf(10, {}));

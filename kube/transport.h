@@ -33,6 +33,7 @@ struct HttpRequest {
   std::string content_type = {};  // of `body`
   std::string body = {};
   absl::Duration timeout = absl::Seconds(30);  // whole exchange of Request(); not of Stream()
+  Cancellation* cancellation = nullptr;        // ends Request() at once with kCancelled
 };
 
 struct HttpResponse {

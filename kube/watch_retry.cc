@@ -16,6 +16,7 @@ AfterWatch DecideAfterWatch(const absl::Status& ended, absl::Duration lasted, in
   const bool useless = lasted < kVeryShort && events == 0;
   if (ended.ok()) return useless ? AfterWatch::kWaitThenListAgain : AfterWatch::kWatchAgain;
   if (IsGone(ended)) return useless ? AfterWatch::kWaitThenListAgain : AfterWatch::kListAgain;
+  if (IsResourceVersionTooLarge(ended)) return AfterWatch::kWaitThenListAgain;
   if (IsTransportError(ended)) return AfterWatch::kWaitThenWatch;
   if (const std::optional<ApiError> error = GetApiError(ended)) {
     switch (error->http_code) {

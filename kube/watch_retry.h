@@ -23,6 +23,7 @@ enum class AfterWatch {
 //   410 or Expired, as an answer or as an ERROR event inside a 200 stream: list again; at once
 //                                      only after a watch that was of use, so that a server that
 //                                      expires everything is not asked in a loop
+//   our version is in the server's future (its storage was restored): wait, list
 //   no answer, reset, idle for too long, 401, 429, 502, 503, 504: wait, watch again (client-go
 //   lists
 //                                      after a 5xx; a version that is too old then gets its 410)

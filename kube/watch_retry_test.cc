@@ -12,6 +12,11 @@ constexpr absl::Duration kShort = absl::Milliseconds(300);
 
 absl::Status Http(int code) { return MakeApiStatus("WATCH x", code, ""); }
 
+absl::Status TooLarge() {
+  return MakeApiStatus("WATCH x", 504, R"({"kind":"Status","reason":"Timeout",
+      "details":{"causes":[{"reason":"ResourceVersionTooLarge"}]}})");
+}
+
 TEST(WatchRetryTest, DecidesByHowTheWatchEnded) {
   const struct {
     const char* name;
@@ -32,6 +37,7 @@ TEST(WatchRetryTest, DecidesByHowTheWatchEnded) {
       {"502", Http(502), kShort, 0, AfterWatch::kWaitThenWatch},
       {"503", Http(503), kShort, 0, AfterWatch::kWaitThenWatch},
       {"504", Http(504), kShort, 0, AfterWatch::kWaitThenWatch},
+      {"restored etcd", TooLarge(), kShort, 0, AfterWatch::kWaitThenListAgain},
       {"403", Http(403), kShort, 0, AfterWatch::kWaitThenListAgain},
       {"404, CRD not there", Http(404), kShort, 0, AfterWatch::kWaitThenListAgain},
       {"500", Http(500), kLong, 5, AfterWatch::kWaitThenListAgain},
