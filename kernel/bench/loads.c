@@ -131,6 +131,18 @@ static struct zone_pages node0_pages(void)
 	return sum;
 }
 
+static int open_disk(int index)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/nullb%d", index);
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		die("opening %s", path);
+	return fd;
+}
+
 static void wait_children(int nr)
 {
 	for (int i = 0; i < nr; i++) {
@@ -141,14 +153,12 @@ static void wait_children(int nr)
 	}
 }
 
-/* A process that reads page cache of its own part of the device. */
+/* A process that reads page cache of a device of its own, another part in each round. */
 static void stream(int index, unsigned int round)
 {
-	int fd = open("/dev/nullb0", O_RDONLY);
-	off_t begin = ((off_t)index * 64 + round % 64) << 30;
+	int fd = open_disk(index);
+	off_t begin = (off_t)(round % 64) << 30;
 
-	if (fd < 0)
-		die("opening /dev/nullb0");
 	for (unsigned long at = 0; at < STREAM_BYTES; at += READAHEAD_BYTES)
 		if (readahead(fd, begin + at, READAHEAD_BYTES))
 			die("readahead");
@@ -243,10 +253,10 @@ static void run_shortage(double *over_high, double *reclaimed)
 		die("binding to node 0");
 	/* fill the node with page cache, more than it has */
 	if (!fork()) {
-		int fd = open("/dev/nullb0", O_RDONLY);
+		int fd = open_disk(0);
 
 		for (unsigned long read = 0; read < 1200 * MIB; read += READAHEAD_BYTES)
-			if (fd < 0 || readahead(fd, read, READAHEAD_BYTES))
+			if (readahead(fd, read, READAHEAD_BYTES))
 				die("filling node 0");
 		_exit(0);
 	}
@@ -339,8 +349,9 @@ int main(int argc, char **argv)
 		die("mounting");
 	if (!strcmp(argv[1], "anon"))
 		start_swap();
-	else if (open("/dev/nullb0", O_RDONLY) < 0)	/* its page cache goes with the last user */
-		die("opening /dev/nullb0");
+	else	/* a device's page cache goes with its last user */
+		for (int i = 0; i < STREAMS; i++)
+			open_disk(i);
 	run(argv[1], atoi(argv[2]), false);
 	for (int i = 2; i < argc; i++)
 		run(argv[1], atoi(argv[i]), true);

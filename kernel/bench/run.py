@@ -40,11 +40,11 @@ class Load:
 
 
 LOADS = {
-    "streams": Load([guest.NumaNode(8, 1024)] * 2, "null_blk.nr_devices=1 null_blk.gb=4096 transparent_hugepage=never",
-                    "8 readahead() streams of 64 KiB over null_blk, 16 vCPUs, 2 NUMA nodes of 1 GiB", 300),
+    "streams": Load([guest.NumaNode(8, 1024)] * 2, "null_blk.nr_devices=8 null_blk.gb=128 transparent_hugepage=never",
+                    "8 readahead() streams of 64 KiB, each over a null_blk device, 16 vCPUs, 2 NUMA nodes of 1 GiB", 300),
     "anon": Load([guest.NumaNode(4, 1024)] * 2, "transparent_hugepage=never",
                  "2 x 1000 MB of half random anonymous data, 2 passes, swap on zram, 8 vCPUs, 2 NUMA nodes of 1 GiB", 600),
-    "shortage": Load([guest.NumaNode(8, 1024)] * 2, "null_blk.nr_devices=1 null_blk.gb=4096 transparent_hugepage=never",
+    "shortage": Load([guest.NumaNode(8, 1024)] * 2, "null_blk.nr_devices=8 null_blk.gb=128 transparent_hugepage=never",
                      "one small shortage on one NUMA node, 20 times a run", 300),
 }
 
