@@ -2,6 +2,7 @@
 """./dev check: what a reviewer should not have to look for."""
 
 import concurrent.futures
+import re
 import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from devtool import apt, cmake, go_programs, paths
 from devtool.content_key import key_of
 from devtool.errors import DevError
+from devtool.source_tree import mirror, tracked_files
 
 CXX = (".cc", ".h")
 MAX_PYTHON_LINE = 140
@@ -39,13 +41,6 @@ def run_all() -> None:
         failed += [name] if problems else []
     if failed:
         raise DevError(f"to mend: {', '.join(failed)}")
-
-
-def tracked_files() -> list[Path]:
-    """Files that git tracks or would add, relative to the repository."""
-    names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=paths.REPO,
-                           capture_output=True, text=True, check=True).stdout.split("\0")
-    return [Path(n) for n in sorted(set(names)) if n and (paths.REPO / n).is_file()]
 
 
 def lacks_spdx(file: Path) -> bool:
@@ -84,23 +79,22 @@ def chart_problems() -> list[str]:
 
 
 def tidy_problems(files: Iterable[Path]) -> list[str]:
-    """clang-tidy on each of our .cc files; a file found clean is not looked at again until it or a header changes."""
+    """clang-tidy on each of our .cc files; one found clean is not looked at again until it or what it includes changes."""
     folder = cmake.build("release", ["proto"])  # the generated headers are all that clang-tidy needs of a build
-    headers = [paths.REPO / f for f in files if f.suffix in (".h", ".proto")]
-    common = key_of([paths.REPO / ".clang-tidy", *headers])
+    tree = mirror()
     clean = paths.cache_root() / "clang-tidy-clean"
     clean.mkdir(parents=True, exist_ok=True)
     known_commands = (folder / "compile_commands.json").read_text()
-    sources = [f for f in files if f.suffix == ".cc" and f'"{paths.REPO / f}"' in known_commands]
+    sources = [f for f in files if f.suffix == ".cc" and f'"{tree / f}"' in known_commands]
 
     def one(source: Path) -> list[str]:
-        stamp = clean / key_of([common, str(source), paths.REPO / source])
+        stamp = clean / key_of([str(source), tree / ".clang-tidy", *sorted(include_closure(tree, tree / source))])
         if stamp.exists():
             return []
-        problems = _output(["clang-tidy", "--quiet", "-p", folder, paths.REPO / source])
+        problems = _output(["clang-tidy", "--quiet", "-p", folder, tree / source])
         if not problems:
             stamp.touch()
-        return problems
+        return [problem.replace(f"{tree}/", "") for problem in problems]
 
     with concurrent.futures.ThreadPoolExecutor(cmake.jobs()) as pool:
         try:
@@ -108,6 +102,22 @@ def tidy_problems(files: Iterable[Path]) -> list[str]:
         except BaseException:
             pool.shutdown(cancel_futures=True)  # an interrupted check starts no further file
             raise
+
+
+def include_closure(tree: Path, source: Path) -> set[Path]:
+    """source and all files of the tree that it includes, directly or not; for a generated header, its .proto."""
+    closure: set[Path] = set()
+    todo = [source]
+    while todo:
+        file = todo.pop()
+        if file in closure:
+            continue
+        closure.add(file)
+        for name in re.findall(r'^#include "([^"]+)"', file.read_text(), re.MULTILINE):
+            included = tree / "proto" / re.sub(r"(\.grpc)?\.pb\.h$", ".proto", name) if ".pb.h" in name else tree / name
+            if included.is_file():
+                todo.append(included)
+    return closure
 
 
 def _output(command: Sequence[str | Path]) -> list[str]:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where things are: the repository, the cache outside of it, and the state of the running cluster."""
 
-import hashlib
 import os
 from pathlib import Path
 
@@ -25,6 +24,5 @@ def cluster_state() -> Path:
 
 
 def cmake_build(flavour: str) -> Path:
-    """Incremental CMake build folders, one per checkout and flavour (release, asan, tsan)."""
-    checkout = hashlib.sha256(str(REPO).encode()).hexdigest()[:8]
-    return cache_root() / "build" / checkout / flavour
+    """Incremental CMake build folders, one per flavour (release, asan, tsan), shared by all checkouts."""
+    return cache_root() / "build" / flavour
