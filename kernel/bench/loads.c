@@ -19,6 +19,7 @@
 #include <linux/mempolicy.h>
 #include <sched.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -188,7 +189,11 @@ static void fill_page(uint64_t *page, uint64_t *seed)
 	}
 }
 
-static void hog(int index)
+/*
+ * All hogs write all they have before one goes on, or a fast one would be gone
+ * before the others need memory.
+ */
+static void hog(int index, atomic_int *written)
 {
 	uint64_t seed = 88172645463325252ULL + index;
 	char *area = mmap(NULL, HOG_BYTES, PROT_READ | PROT_WRITE,
@@ -196,18 +201,28 @@ static void hog(int index)
 
 	if (area == MAP_FAILED)
 		die("mmap of a hog");
-	for (int pass = 0; pass < HOG_PASSES; pass++)
+	for (int pass = 1; pass <= HOG_PASSES; pass++) {
 		for (unsigned long at = 0; at < HOG_BYTES; at += PAGE)
 			fill_page((uint64_t *)(area + at), &seed);
+		atomic_fetch_add(written, 1);
+		while (atomic_load(written) < pass * HOGS)
+			usleep(1000);
+	}
 	_exit(0);
 }
 
 static unsigned long run_anon(void)
 {
+	atomic_int *written = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (written == MAP_FAILED)
+		die("mmap of the counter");
 	for (int i = 0; i < HOGS; i++)
 		if (!fork())
-			hog(i);
+			hog(i, written);
 	wait_children(HOGS);
+	munmap(written, PAGE);
 	return HOGS * HOG_PASSES * HOG_BYTES;
 }
 
