@@ -90,7 +90,7 @@ def test_what_is_not_applied_yet_is_said(cluster: Cluster, api: Api) -> None:
 def test_a_rate_target_reclaims(cluster: Cluster, api: Api) -> None:
     node = cluster.patched[0]
     # Page cache to take: the file is larger than what one minute's rate asks for.
-    cluster.node(node, "dd if=/dev/zero of=/var/tmp/filler bs=1M count=128 2>/dev/null; cat /var/tmp/filler > /dev/null")
+    cluster.node(node, "dd if=/dev/zero of=/root/filler bs=1M count=128 2>/dev/null; cat /root/filler > /dev/null")
     api.apply_policy(
         "p", {"proactiveReclaim": [{"name": "cache", "scope": {"numaNodes": [0, 1]}, "goal": {"rate": "2Mi/s"}, "swappiness": 0}]}
     )
@@ -102,4 +102,4 @@ def test_a_rate_target_reclaims(cluster: Cluster, api: Api) -> None:
 
     wait_for("16 MiB to be requested", lambda: total(requested) >= 16 << 20, 120)
     wait_for("memory to be reclaimed", lambda: total(reclaimed) >= 4 << 20, 120)
-    cluster.node(node, "rm -f /var/tmp/filler")
+    cluster.node(node, "rm -f /root/filler")
