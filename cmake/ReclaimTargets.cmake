@@ -9,7 +9,8 @@
 # Tests may read fixtures below the macro RECLAIM_SOURCE_DIR.
 
 if(RECLAIM_SANITIZE STREQUAL "thread")
-  add_library(tsan_absl_sync OBJECT "${CMAKE_CURRENT_LIST_DIR}/tsan_absl_sync.cc")
+  add_library(tsan_absl_sync OBJECT "${CMAKE_CURRENT_LIST_DIR}/tsan_absl_sync.cc"
+                                    "${CMAKE_CURRENT_LIST_DIR}/tsan_grpc.cc")
   target_link_libraries(tsan_absl_sync PUBLIC absl::synchronization absl::time ${CMAKE_DL_LIBS})
 endif()
 
