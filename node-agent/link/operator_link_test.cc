@@ -151,6 +151,7 @@ TEST_F(OperatorLinkTest, SurvivesARestartOfTheOperator) {
     return !s.connected && s.ends_total.contains("UNAVAILABLE");
   });
   TestOperator again(pki_, port);
+  again.WaitForReceived(2);
   again.Push("v2", "n1", SpecWithSwappiness(46));
   EXPECT_THAT(again.WaitForReceived(4),
               ElementsAre("hello node1 v1", "status 1", "ack v2 n1", "status 2"));
