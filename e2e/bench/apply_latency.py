@@ -21,7 +21,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from cluster import REPOSITORY, Api, Cluster, dev  # noqa: E402
 
-WATCH = 'while read -r v < /proc/sys/vm/swappiness; do [ "$v" = "$l" ] || { echo $v; l=$v; }; sleep 0.02; done'
+# cat, because the shell reads byte by byte, and a sysctl gives its value to the first read alone.
+WATCH = 'while v=$(cat /proc/sys/vm/swappiness); do [ "$v" = "$l" ] || { echo $v; l=$v; }; sleep 0.02; done'
 POLICY = "latency"
 
 
