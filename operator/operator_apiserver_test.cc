@@ -241,29 +241,29 @@ TEST_F(OperatorTest, SaysThatAnAgentWentAway) {
 
 TEST_F(OperatorTest, ANewNodeOfTheSameNameGetsItsOwnNodeReclaim) {
   const std::string name = api_.Unique("n3");
+  // A stream is refused until the operator has seen the node.
+  const auto served = [&](const std::string& pod, const std::string& pod_uid) {
+    std::unique_ptr<FakeAgent> agent;
+    EXPECT_TRUE(Eventually("the new node to be served", [&] {
+      agent = std::make_unique<FakeAgent>(
+          AgentOptions(api_.MakeToken(kAgentAccount, kAgentTokenAudience, pod, pod_uid)));
+      agent->Hello();
+      return agent->ReadPush().has_value();
+    }));
+    return agent;
+  };
   api_.MakeNode(name);
-  pod_uids_[name] = api_.MakePod(name, kAgentAccount, name);
-  FakeAgent old(AgentOptions(TokenOf(name)));
-  old.Hello();
-  ASSERT_TRUE(old.ReadPush().has_value());
-  old.Report(AppliedReport({}));
+  const std::unique_ptr<FakeAgent> old = served(name, api_.MakePod(name, kAgentAccount, name));
+  old->Report(AppliedReport({}));
   ASSERT_TRUE(Eventually("a NodeReclaim",
                          [&] { return GetNodeReclaim(name).status.workers().desired() == "0"; }));
   const std::string before = GetNodeReclaim(name).uid;
 
   api_.Remove(kube::Nodes(), name);
-  EXPECT_EQ(old.WaitForEnd().error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_EQ(old->WaitForEnd().error_code(), grpc::StatusCode::PERMISSION_DENIED);
   const std::string uid = kube::UidOf(api_.MakeNode(name));
   const std::string pod = api_.Unique("n3-again");
-  const std::string pod_uid = api_.MakePod(pod, kAgentAccount, name);
-  // The stream is refused until the operator has seen the new node.
-  std::unique_ptr<FakeAgent> agent;
-  ASSERT_TRUE(Eventually("the new node to be served", [&] {
-    agent = std::make_unique<FakeAgent>(
-        AgentOptions(api_.MakeToken(kAgentAccount, kAgentTokenAudience, pod, pod_uid)));
-    agent->Hello();
-    return agent->ReadPush().has_value();
-  }));
+  const std::unique_ptr<FakeAgent> agent = served(pod, api_.MakePod(pod, kAgentAccount, name));
   EXPECT_TRUE(Eventually("a NodeReclaim of the new node", [&] {
     const NodeReclaim reclaim = GetNodeReclaim(name);
     return reclaim.owner_uid == uid && reclaim.uid != before &&
