@@ -64,7 +64,8 @@ def qemu_command(kernel: Path, initramfs: Path, nodes: list[NumaNode], append: s
     cores = math.gcd(*(node.cpus for node in nodes))  # a socket lies within one NUMA node
     command_line = f"console=ttyS0 quiet loglevel=4 panic=-1 {append} -- {' '.join(arguments)}"
     # The guest must not outlive its reader, however that ends.
-    return ["setpriv", "--pdeathsig", "KILL", "--", "qemu-system-x86_64", "-machine", "q35,usb=off,vmport=off", "-accel", "tcg,thread=multi", "-cpu", "max",
+    return ["setpriv", "--pdeathsig", "KILL", "--", "qemu-system-x86_64",
+            "-machine", "q35,usb=off,vmport=off", "-accel", "tcg,thread=multi", "-cpu", "max",
             "-smp", f"{first},sockets={first // cores},cores={cores}", "-m", f"{sum(node.memory_mib for node in nodes)}M", *numa,
             "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-serial", "stdio",
             "-kernel", str(kernel), "-initrd", str(initramfs), "-append", command_line]

@@ -11,8 +11,8 @@
 namespace reclaim::op {
 
 // TLS credentials of a gRPC server that follow the folder: a pair written later is used for new
-// connections within five seconds. The folder must have a pair, and must outlive the server. Clients
-// are asked for no certificate; agents prove themselves with their token.
+// connections within five seconds. The folder must have a pair, and must outlive the server.
+// Clients are asked for no certificate; agents prove themselves with their token.
 std::shared_ptr<grpc::ServerCredentials> ServerCredentials(const CertificateFolder& folder);
 
 }  // namespace reclaim::op
