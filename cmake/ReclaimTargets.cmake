@@ -3,7 +3,7 @@
 #
 #   reclaim_library(NAME SRCS a.cc b.cc DEPS other absl::status)
 #   reclaim_binary(NAME SRCS main.cc DEPS ...)
-#   reclaim_test(NAME SRCS a_test.cc DEPS ... [LABELS threads apiserver] [DATA_DIR])
+#   reclaim_test(NAME SRCS a_test.cc DEPS ... [LABELS threads apiserver])
 #
 # LABELS: `threads` = also run under ThreadSanitizer; `apiserver` = needs RECLAIM_TEST_KUBECONFIG.
 # Tests may read fixtures below the macro RECLAIM_SOURCE_DIR.
