@@ -10,7 +10,7 @@ from devtool import apt, paths
 from e2e.cluster import kernels, up
 
 PARTS = {
-    "kernel": "1 against 4 kswapd workers under three loads, in a virtual machine (about an hour)",
+    "kernel": "1 against 4 kswapd workers under three loads, in a virtual machine (about half an hour)",
     "latency": "from apply to the written value on a node, p50 and p99",
     "footprint": "memory and CPU of operator and agents while nothing happens",
 }

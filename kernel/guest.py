@@ -52,8 +52,13 @@ def write_initramfs(path: Path, init: Path) -> None:
     path.write_bytes(b"".join(cpio_entry(number, *member) for number, member in enumerate(members, 1)))
 
 
-def qemu_command(kernel: Path, initramfs: Path, nodes: list[NumaNode], append: str, arguments: list[str]) -> list[str]:
-    """The command line; arguments become argv[1:] of init."""
+def qemu_command(kernel: Path, initramfs: Path, nodes: list[NumaNode], append: str, arguments: list[str],
+                 parallel: bool = True) -> list[str]:
+    """The command line; arguments become argv[1:] of init.
+
+    parallel: a host thread for each virtual CPU. Otherwise one thread emulates them in turn and goes on
+    to the next whenever one waits in a loop: no CPU spins for a lock whose holder the host does not run.
+    """
     numa: list[str] = []
     first = 0
     for index, node in enumerate(nodes):
@@ -62,10 +67,12 @@ def qemu_command(kernel: Path, initramfs: Path, nodes: list[NumaNode], append: s
         numa += ["-object", f"memory-backend-ram,id=m{index},size={node.memory_mib}M",
                  "-numa", f"node,nodeid={index},memdev=m{index}{cpus}"]
     cores = math.gcd(*(node.cpus for node in nodes))  # a socket lies within one NUMA node
-    command_line = f"console=ttyS0 quiet loglevel=4 panic=-1 {append} -- {' '.join(arguments)}"
+    # The kernel distrusts an emulated TSC and would read a slow timer device instead, at every look at the clock.
+    command_line = f"console=ttyS0 quiet loglevel=4 panic=-1 tsc=reliable {append} -- {' '.join(arguments)}"
+    threads = "multi" if parallel else "single"
     # The guest must not outlive its reader, however that ends.
     return ["setpriv", "--pdeathsig", "KILL", "--", "qemu-system-x86_64",
-            "-machine", "q35,usb=off,vmport=off", "-accel", "tcg,thread=multi", "-cpu", "max",
+            "-machine", "q35,usb=off,vmport=off", "-accel", f"tcg,thread={threads}", "-cpu", "max",
             "-smp", f"{first},sockets={first // cores},cores={cores}", "-m", f"{sum(node.memory_mib for node in nodes)}M", *numa,
             "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-serial", "stdio",
             "-kernel", str(kernel), "-initrd", str(initramfs), "-append", command_line]

@@ -6,7 +6,7 @@
 
 Each load runs RUNS times for each number of workers, interleaved (1 4 4 1 1 4 ...)
 in guests under TCG. Writes DIR/kernel.md (a table) and DIR/kernel.json (every run).
-About an hour for ten runs of all loads on two idle cores.
+Uses one core of the host.
 """
 
 from __future__ import annotations
@@ -40,12 +40,13 @@ class Load:
 
 
 LOADS = {
-    "streams": Load([guest.NumaNode(8, 1024)] * 2, "null_blk.nr_devices=8 null_blk.gb=128 transparent_hugepage=never",
+    "streams": Load([guest.NumaNode(8, 1024)] * 2, "null_blk.nr_devices=8 null_blk.gb=128 transparent_hugepage=madvise",
                     "8 readahead() streams of 64 KiB, each over a null_blk device, 16 vCPUs, 2 NUMA nodes of 1 GiB", 300),
-    "anon": Load([guest.NumaNode(4, 1024)] * 2, "transparent_hugepage=never",
+    "anon": Load([guest.NumaNode(4, 1024)] * 2, "transparent_hugepage=madvise",
                  "2 x 1000 MB of half random anonymous data, 2 passes, swap on zram, 8 vCPUs, 2 NUMA nodes of 1 GiB", 600),
     "shortage": Load([guest.NumaNode(8, 1024)] * 2, "null_blk.nr_devices=8 null_blk.gb=128 transparent_hugepage=never",
-                     "one small shortage on one NUMA node, 20 times a run", 300),
+                     "one small shortage on one NUMA node, 20 times a run; made small: no watermark boost, no large folios, "
+                     "lists of free pages on the CPUs at their smallest", 300),
 }
 
 Run = dict[str, float]
@@ -78,14 +79,14 @@ MEASURES = [
 ]
 
 LIMITS = """\
-What emulation cannot show. The virtual CPUs share the few real cores of the host, so
-more workers mean a larger share of CPU for reclaim, not more CPU. Direct reclaims and
-pages above the watermark react to that and are meaningful as ratios. The throughput of
-page cache reads is not: reclaiming such a page costs less than reading it, and workers
-take the time from the readers. Where reclaiming a page costs more than allocating it
-(anonymous memory on zram) the step from one worker to two real cores' worth of workers
-is a real gain; anything beyond the number of host cores must be measured on hardware.
-LRU lock contention hardly shows under TCG."""
+What emulation cannot show. One host thread emulates all virtual CPUs in turn (with a thread each they
+spend most of their time waiting for a lock or an interrupt of one that the host does not run). So more
+workers mean a larger share of one CPU for reclaim, not more CPU: a worker never runs while a reader
+does, and memory that runs out during one turn is direct reclaim that idle CPUs would have prevented.
+Direct reclaims and pages above the watermark are meaningful as ratios, the better the fewer CPUs are
+busy. Throughput of page cache reads is not: workers take the time from the readers. Nor is that of
+anonymous memory a measure of parallel compression. Both must be measured on hardware, and so must the
+contention for the LRU lock."""
 
 
 def schedule(workers: list[int], runs: int) -> list[list[int]]:
@@ -117,7 +118,8 @@ def run_load(name: str, kernel: Path, initramfs: Path, workers: list[int], runs:
     load = LOADS[name]
     results: list[Run] = []
     for boot in schedule(workers, runs):
-        command = guest.qemu_command(kernel, initramfs, load.nodes, load.append, [name, *map(str, boot)])
+        command = guest.qemu_command(kernel, initramfs, load.nodes, load.append, [name, *map(str, boot)],
+                                     parallel=False)
         seen = 0
         for line in guest.console_lines(command, load.seconds * (len(boot) + 1)):
             if run := parse_result(line):
