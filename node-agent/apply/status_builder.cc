@@ -153,6 +153,7 @@ void AddSettings(const StatusInput& input, NodeReclaimStatus& out) {
 // One number when all are equal, else one for each NUMA node; "-" where there is none.
 std::string SummarizeWorkers(const std::map<int, std::optional<int64_t>>& by_numa_node) {
   std::vector<std::string> texts;
+  texts.reserve(by_numa_node.size());
   for (const auto& [numa_node, workers] : by_numa_node) {
     texts.push_back(workers.has_value() ? absl::StrCat(*workers) : "-");
   }

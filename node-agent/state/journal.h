@@ -19,6 +19,8 @@ struct SettingKey {
   std::optional<int> numa_node;
 
   friend bool operator==(const SettingKey&, const SettingKey&) = default;
+  // clang-tidy 14 takes the 0 of the generated comparison for a null pointer.
+  // NOLINTNEXTLINE(modernize-use-nullptr)
   friend auto operator<=>(const SettingKey&, const SettingKey&) = default;
 };
 
