@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "common/testing/eventually.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kube/client.h"
@@ -16,14 +17,12 @@
 #include "kube/secret.h"
 #include "kube/status.h"
 #include "kube/store.h"
-#include "kube/testing/wait.h"
 #include "kube/token_review.h"
 
 namespace reclaim::kube {
 namespace {
 
 using ::testing::HasSubstr;
-using testing::WaitFor;
 
 const GroupVersionResource kNamespaces{"", "v1", "namespaces", false};
 const GroupVersionResource kServiceAccounts{"", "v1", "serviceaccounts", true};
@@ -182,23 +181,23 @@ TEST_F(ApiserverTest, AReflectorFollowsWhatHappens) {
   Reflector reflector(*client_, {.resource = ConfigMaps(), .name_space = name_space_}, store,
                       clock_);
   reflector.Start();
-  ASSERT_TRUE(reflector.WaitForSync(testing::kPatience));
+  ASSERT_TRUE(reflector.WaitForSync(kPatience));
   const std::string key = name_space_ + "/before";
   ASSERT_NE(store.Get(key), nullptr);
   EXPECT_EQ(Find(*store.Get(key), {"metadata", "managedFields"}), nullptr);
 
   Put("after", {{"v", "1"}});
-  ASSERT_TRUE(
-      WaitFor("the new ConfigMap", [&] { return store.Get(name_space_ + "/after") != nullptr; }));
+  ASSERT_TRUE(Eventually("the new ConfigMap",
+                         [&] { return store.Get(name_space_ + "/after") != nullptr; }));
   ASSERT_TRUE(client_
                   ->Patch(ConfigMaps(), {name_space_, "before"}, PatchType::kMerge,
                           {{"data", {{"v", "2"}}}})
                   .ok());
-  ASSERT_TRUE(WaitFor("the changed value", [&] {
+  ASSERT_TRUE(Eventually("the changed value", [&] {
     return StringAt(*store.Get(key), {"data", "v"}) == "2";
   }));
   ASSERT_TRUE(client_->Delete(ConfigMaps(), {name_space_, "before"}).ok());
-  ASSERT_TRUE(WaitFor("the deletion", [&] { return store.Get(key) == nullptr; }));
+  ASSERT_TRUE(Eventually("the deletion", [&] { return store.Get(key) == nullptr; }));
   reflector.Stop();
   EXPECT_EQ(reflector.stats().lists, 1);
   EXPECT_EQ(reflector.stats().watch_errors, 0);
@@ -214,12 +213,12 @@ TEST_F(ApiserverTest, WatchesGoOnAfterTheServersDeadlineWithoutAnotherList) {
                        .watch_max = absl::Seconds(6)},
                       store, clock_);
   reflector.Start();
-  ASSERT_TRUE(WaitFor("the first watch", [&] { return reflector.stats().watches >= 1; }));
+  ASSERT_TRUE(Eventually("the first watch", [&] { return reflector.stats().watches >= 1; }));
   Put("first", Json::object());  // a watch that has missed nothing gets no bookmark
-  ASSERT_TRUE(WaitFor("a second watch", [&] { return reflector.stats().watches >= 2; }));
+  ASSERT_TRUE(Eventually("a second watch", [&] { return reflector.stats().watches >= 2; }));
   Put("later", Json::object());
-  ASSERT_TRUE(WaitFor("an object in the second watch",
-                      [&] { return store.Get(name_space_ + "/later") != nullptr; }));
+  ASSERT_TRUE(Eventually("an object in the second watch",
+                         [&] { return store.Get(name_space_ + "/later") != nullptr; }));
   EXPECT_GE(reflector.stats().bookmarks, 1);
   EXPECT_EQ(reflector.stats().lists, 1);
   EXPECT_EQ(reflector.stats().watch_errors, 0);

@@ -5,17 +5,15 @@
 #include <string>
 
 #include "common/simulated_clock.h"
+#include "common/testing/test_ca.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kube/testing/temp_dir.h"
-#include "kube/testing/test_ca.h"
 
 namespace reclaim::kube {
 namespace {
 
 using ::testing::HasSubstr;
-using testing::KeyPair;
-using testing::TestCa;
 
 // Files in memory; a missing one cannot be read.
 class CredentialsTest : public ::testing::Test {
@@ -107,7 +105,7 @@ class TlsSourceTest : public CredentialsTest {
     files_["ca"] = ca_.pem();
   }
 
-  void Put(const KeyPair& pair) {
+  void Put(const TestIdentity& pair) {
     files_["crt"] = pair.cert_pem;
     files_["key"] = pair.key_pem;
   }
@@ -133,7 +131,7 @@ TEST_F(TlsSourceTest, GenerationRisesOnlyWhenContentChanges) {
 TEST_F(TlsSourceTest, ARotationSeenHalfWayKeepsTheOldPair) {
   TlsSource source(config_, clock_, Reader());
   const auto first = source.Material().value();
-  const KeyPair next = ca_.Issue("two");
+  const TestIdentity next = ca_.Issue("two");
   files_["crt"] = next.cert_pem;
   clock_.Advance(absl::Minutes(1));
   EXPECT_EQ(source.Material().value(), first);

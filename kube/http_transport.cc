@@ -195,7 +195,6 @@ absl::StatusOr<HttpResponse> HttpTransport::Stream(const HttpRequest& request,
   };
   const absl::Duration start = clock_.Monotonic();
   absl::Status status = connection.Send(*exchange);
-  if (absl::IsDeadlineExceeded(status)) return absl::UnavailableError(status.message());
   if (!status.ok()) return status;
   if (response.status == 401) tokens_.OnUnauthorized(start);
   return response;

@@ -9,7 +9,6 @@
 #include "kube/line_splitter.h"
 #include "kube/pager.h"
 #include "kube/status.h"
-#include "kube/watch_retry.h"
 
 namespace reclaim::kube {
 
@@ -68,10 +67,9 @@ void Reflector::Run() {
         continue;
       }
     } else {
-      absl::Duration lasted;
-      int64_t events = 0;
-      status = WatchOnce(lasted, events);
-      next = DecideAfterWatch(status, lasted, events);
+      const WatchEnd end = WatchOnce();
+      status = end.status;
+      next = DecideAfterWatch(end);
       if (status.ok() && next == AfterWatch::kWaitThenListAgain) {
         status = absl::UnavailableError("the watch ended at once without an event");
       }
@@ -123,7 +121,7 @@ absl::Status Reflector::ListOnce() {
   return absl::OkStatus();
 }
 
-absl::Status Reflector::WatchOnce(absl::Duration& lasted, int64_t& events) {
+WatchEnd Reflector::WatchOnce() {
   WatchOptions watch;
   watch.name_space = options_.name_space;
   watch.label_selector = options_.label_selector;
@@ -132,20 +130,24 @@ absl::Status Reflector::WatchOnce(absl::Duration& lasted, int64_t& events) {
   watch.server_timeout = options_.watch_min + (options_.watch_max - options_.watch_min) *
                                                   absl::Uniform(random_, 0.0, 1.0);
 
+  WatchEnd end;
   LineSplitter splitter(options_.max_line_bytes);
   const auto on_line = [&](absl::string_view line) -> absl::Status {
     const absl::StatusOr<WatchEvent> event = ParseWatchEvent(line);
-    return event.ok() ? OnEvent(*event, events) : event.status();
+    return event.ok() ? OnEvent(*event, end.events) : event.status();
   };
   StreamOptions stream;
-  stream.on_open = [this] { OnSuccess("watch"); };
+  stream.on_open = [&] {
+    end.opened = true;
+    OnSuccess("watch");
+  };
   stream.on_data = [&](absl::string_view piece) { return splitter.Append(piece, on_line); };
   stream.idle_timeout = options_.idle_timeout;
   stream.cancellation = &cancellation_;
   const absl::Duration start = clock_.Monotonic();
-  absl::Status status = client_.Watch(options_.resource, watch, stream);
-  lasted = clock_.Monotonic() - start;
-  return status;
+  end.status = client_.Watch(options_.resource, watch, stream);
+  end.lasted = clock_.Monotonic() - start;
+  return end;
 }
 
 absl::Status Reflector::OnEvent(const WatchEvent& event, int64_t& events) {

@@ -18,6 +18,7 @@
 #include "kube/reflector_sink.h"
 #include "kube/resource.h"
 #include "kube/watch_event.h"
+#include "kube/watch_retry.h"
 
 namespace reclaim::kube {
 
@@ -34,7 +35,8 @@ struct ReflectorOptions {
   absl::Duration watch_min = absl::Seconds(300);
   absl::Duration watch_max = absl::Seconds(600);
   // Bookmarks come about once a minute and the server keeps 75 s of history: silence for longer
-  // means a dead connection, and noticing it later would cost a full list.
+  // means a dead connection or a collection without any event yet, which gets no bookmarks;
+  // noticing a dead one later would cost a full list.
   absl::Duration idle_timeout = absl::Seconds(90);
   BackoffOptions backoff = {};
   size_t max_line_bytes = 8 << 20;
@@ -46,7 +48,7 @@ struct ReflectorStats {
   int64_t lists = 0;  // complete ones
   int64_t list_errors = 0;
   int64_t watches = 0;       // opened ones
-  int64_t watch_errors = 0;  // a clean end by the server is none
+  int64_t watch_errors = 0;  // a clean end by the server and mere silence are none
   int64_t events = 0;        // ADDED, MODIFIED, DELETED
   int64_t bookmarks = 0;
   absl::Time last_contact = absl::InfinitePast();  // last list page or watch event received
@@ -82,8 +84,8 @@ class Reflector {
   void Run();
   // Lists into the sink and remembers the version. Retries at once where the server asks for it.
   absl::Status ListOnce();
-  // One watch from the remembered version. `lasted` and `events` tell how it went.
-  absl::Status WatchOnce(absl::Duration& lasted, int64_t& events);
+  // One watch from the remembered version.
+  WatchEnd WatchOnce();
   absl::Status OnEvent(const WatchEvent& event, int64_t& events);
   void OnError(absl::string_view action, const absl::Status& status, absl::Duration retry_in);
   void OnSuccess(absl::string_view action);

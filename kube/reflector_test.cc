@@ -89,7 +89,7 @@ TEST_F(ReflectorTest, LinesMayBeCutAnywhere) {
 TEST_F(ReflectorTest, IsNotSyncedWhileListsFailAndStopEndsTheWait) {
   options_.backoff = {.initial = absl::Hours(1), .max = absl::Hours(1)};
   Start();
-  EXPECT_TRUE(WaitFor("a failed list", [&] { return reflector_->stats().list_errors == 1; }));
+  EXPECT_TRUE(Eventually("a failed list", [&] { return reflector_->stats().list_errors == 1; }));
   EXPECT_FALSE(reflector_->WaitForSync(absl::Milliseconds(1)));
   EXPECT_FALSE(reflector_->HasSynced());
   EXPECT_FALSE(reflector_->stats().last_error.ok());

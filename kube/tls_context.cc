@@ -12,30 +12,17 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/openssl_ptr.h"
 
 namespace reclaim::kube {
 namespace {
 
-template <auto Free>
-struct Deleter {
-  template <typename T>
-  void operator()(T* pointer) const {
-    Free(pointer);
-  }
-};
-using BioPointer = std::unique_ptr<BIO, Deleter<BIO_free>>;
-using X509Pointer = std::unique_ptr<X509, Deleter<X509_free>>;
-using KeyPointer = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
-using ContextPointer = std::unique_ptr<SSL_CTX, Deleter<SSL_CTX_free>>;
+using SslContextPtr = OpensslPtr<SSL_CTX, SSL_CTX_free>;
 
-BioPointer MemoryBio(const std::string& text) {
-  return BioPointer(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
-}
-
-absl::StatusOr<std::vector<X509Pointer>> ParseCertificates(const std::string& pem,
-                                                           absl::string_view what) {
-  std::vector<X509Pointer> certificates;
-  const BioPointer bio = MemoryBio(pem);
+absl::StatusOr<std::vector<X509Ptr>> ParseCertificates(const std::string& pem,
+                                                       absl::string_view what) {
+  std::vector<X509Ptr> certificates;
+  const BioPtr bio = ReadBio(pem);
   while (X509* certificate = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)) {
     certificates.emplace_back(certificate);
   }
@@ -54,11 +41,11 @@ absl::Status UseTrustStore(SSL_CTX* context, const std::string& ca_pem) {
     SSL_CTX_set_default_verify_paths(context);
     return absl::OkStatus();
   }
-  absl::StatusOr<std::vector<X509Pointer>> authorities =
+  absl::StatusOr<std::vector<X509Ptr>> authorities =
       ParseCertificates(ca_pem, "certificate authority");
   if (!authorities.ok()) return authorities.status();
   X509_STORE* store = SSL_CTX_get_cert_store(context);
-  for (const X509Pointer& authority : *authorities) X509_STORE_add_cert(store, authority.get());
+  for (const X509Ptr& authority : *authorities) X509_STORE_add_cert(store, authority.get());
   ERR_clear_error();
   return absl::OkStatus();
 }
@@ -66,13 +53,12 @@ absl::Status UseTrustStore(SSL_CTX* context, const std::string& ca_pem) {
 absl::Status UseClientCertificate(SSL_CTX* context, const std::string& cert_pem,
                                   const std::string& key_pem) {
   if (cert_pem.empty()) return absl::OkStatus();
-  absl::StatusOr<std::vector<X509Pointer>> chain =
-      ParseCertificates(cert_pem, "client certificate");
+  absl::StatusOr<std::vector<X509Ptr>> chain = ParseCertificates(cert_pem, "client certificate");
   if (!chain.ok()) return chain.status();
   // Without a passphrase callback OpenSSL would ask on the terminal.
   const auto no_passphrase = [](char*, int, int, void*) { return 0; };
-  const KeyPointer key(
-      PEM_read_bio_PrivateKey(MemoryBio(key_pem).get(), nullptr, no_passphrase, nullptr));
+  const EvpKeyPtr key(
+      PEM_read_bio_PrivateKey(ReadBio(key_pem).get(), nullptr, no_passphrase, nullptr));
   if (key == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat("client key: ", TakeOpensslError()));
   }
@@ -132,7 +118,7 @@ absl::Status ConfigureTls(SSL_CTX* context, const TlsMaterial& material,
 }
 
 absl::Status CheckTlsMaterial(const TlsMaterial& material) {
-  const ContextPointer context(SSL_CTX_new(TLS_client_method()));
+  const SslContextPtr context(SSL_CTX_new(TLS_client_method()));
   if (context == nullptr) return absl::InternalError(TakeOpensslError());
   std::string unused;
   return ConfigureTls(context.get(), material, "localhost", /*insecure=*/false, &unused);

@@ -51,8 +51,8 @@ struct StreamOptions {
   std::function<void()> on_open = {};
   // A piece of the body; borders are arbitrary. A status that is not OK ends the stream with it.
   std::function<absl::Status(absl::string_view piece)> on_data = {};
-  // No byte for this long ends the stream with kUnavailable: this is how a half-open connection
-  // is noticed when even TCP sees nothing wrong.
+  // No byte for this long ends the stream with kDeadlineExceeded: this is how a half-open
+  // connection is noticed when even TCP sees nothing wrong.
   absl::Duration idle_timeout = absl::Seconds(90);
   // Ends the stream at once with kCancelled.
   Cancellation* cancellation = nullptr;

@@ -3,11 +3,11 @@
 #include <string>
 
 #include "common/simulated_clock.h"
+#include "common/testing/test_ca.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kube/testing/fake_api_server.h"
 #include "kube/testing/temp_dir.h"
-#include "kube/testing/test_ca.h"
 #include "kube/transport.h"
 
 namespace reclaim::kube {
@@ -19,9 +19,7 @@ using testing::FakeReply;
 using testing::FakeRequest;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::KeyPair;
 using testing::TempDir;
-using testing::TestCa;
 
 constexpr char kName[] = "IP:127.0.0.1";
 
@@ -94,7 +92,7 @@ TEST_F(TransportTlsTest, ShowsItsClientCertificate) {
   FakeApiServer server(RespondOk, {{ca_.Issue("server", kName), ca_.pem()}});
   ClientConfig config = server.Config(ca_.pem());
   EXPECT_FALSE(Get(*New(config)).ok());
-  const KeyPair identity = ca_.Issue("operator");
+  const TestIdentity identity = ca_.Issue("operator");
   config.client_certificate.data = identity.cert_pem;
   config.client_key.data = identity.key_pem;
   EXPECT_EQ(Get(*New(config)), absl::OkStatus());
@@ -121,14 +119,14 @@ TEST_F(TransportTlsTest, ANewAuthorityOnDiskIsTrustedWithoutARestart) {
 TEST_F(TransportTlsTest, ANewClientCertificateMeansANewConnection) {
   const TempDir dir;
   FakeApiServer server(RespondOk, {{ca_.Issue("server", kName), ca_.pem()}});
-  const KeyPair one = ca_.Issue("one");
+  const TestIdentity one = ca_.Issue("one");
   ClientConfig config = server.Config(ca_.pem());
   config.client_certificate.path = dir.Write("tls.crt", one.cert_pem);
   config.client_key.path = dir.Write("tls.key", one.key_pem);
   const auto transport = New(config);
   EXPECT_EQ(Get(*transport), absl::OkStatus());
 
-  const KeyPair two = ca_.Issue("two");
+  const TestIdentity two = ca_.Issue("two");
   dir.Write("tls.crt", two.cert_pem);
   dir.Write("tls.key", two.key_pem);
   clock_.Advance(absl::Seconds(59));

@@ -12,12 +12,17 @@ constexpr absl::Duration kVeryShort = absl::Seconds(1);
 
 }  // namespace
 
-AfterWatch DecideAfterWatch(const absl::Status& ended, absl::Duration lasted, int64_t events) {
-  const bool useless = lasted < kVeryShort && events == 0;
+AfterWatch DecideAfterWatch(const WatchEnd& end) {
+  const absl::Status& ended = end.status;
+  const bool useless = end.lasted < kVeryShort && end.events == 0;
   if (ended.ok()) return useless ? AfterWatch::kWaitThenListAgain : AfterWatch::kWatchAgain;
   if (IsGone(ended)) return useless ? AfterWatch::kWaitThenListAgain : AfterWatch::kListAgain;
   if (IsResourceVersionTooLarge(ended)) return AfterWatch::kWaitThenListAgain;
-  if (IsTransportError(ended)) return AfterWatch::kWaitThenWatch;
+  if (IsTransportError(ended)) {
+    // No loop: silence has lasted as long as the reflector is willing to wait for a byte.
+    const bool silent = end.opened && absl::IsDeadlineExceeded(ended);
+    return silent ? AfterWatch::kWatchAgain : AfterWatch::kWaitThenWatch;
+  }
   if (const std::optional<ApiError> error = GetApiError(ended)) {
     switch (error->http_code) {
       case 401:

@@ -20,18 +20,21 @@ absl::Status TooLarge() {
 TEST(WatchRetryTest, DecidesByHowTheWatchEnded) {
   const struct {
     const char* name;
-    absl::Status ended;
+    absl::Status status;
     absl::Duration lasted;
     int64_t events;
     AfterWatch expected;
+    bool opened = true;
   } kCases[] = {
       {"server's deadline", absl::OkStatus(), kLong, 0, AfterWatch::kWatchAgain},
       {"clean end after an event", absl::OkStatus(), kShort, 1, AfterWatch::kWatchAgain},
       {"proxy that closes at once", absl::OkStatus(), kShort, 0, AfterWatch::kWaitThenListAgain},
       {"history gone after a good watch", Http(410), kLong, 3, AfterWatch::kListAgain},
       {"history gone when opening", Http(410), kShort, 0, AfterWatch::kWaitThenListAgain},
-      {"refused", absl::UnavailableError(""), kShort, 0, AfterWatch::kWaitThenWatch},
-      {"half-open", absl::UnavailableError(""), kLong, 9, AfterWatch::kWaitThenWatch},
+      {"refused", absl::UnavailableError(""), kShort, 0, AfterWatch::kWaitThenWatch, false},
+      {"no answer", absl::DeadlineExceededError(""), kLong, 0, AfterWatch::kWaitThenWatch, false},
+      {"reset", absl::UnavailableError(""), kLong, 9, AfterWatch::kWaitThenWatch},
+      {"half-open or quiet", absl::DeadlineExceededError(""), kLong, 0, AfterWatch::kWatchAgain},
       {"401", Http(401), kShort, 0, AfterWatch::kWaitThenWatch},
       {"429", Http(429), kShort, 0, AfterWatch::kWaitThenWatch},
       {"502", Http(502), kShort, 0, AfterWatch::kWaitThenWatch},
@@ -45,7 +48,9 @@ TEST(WatchRetryTest, DecidesByHowTheWatchEnded) {
       {"giant line", absl::ResourceExhaustedError(""), kLong, 5, AfterWatch::kWaitThenListAgain},
   };
   for (const auto& c : kCases) {
-    EXPECT_EQ(DecideAfterWatch(c.ended, c.lasted, c.events), c.expected) << c.name;
+    const WatchEnd end = {
+        .status = c.status, .lasted = c.lasted, .opened = c.opened, .events = c.events};
+    EXPECT_EQ(DecideAfterWatch(end), c.expected) << c.name;
   }
 }
 

@@ -8,9 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/simulated_clock.h"
+#include "common/testing/eventually.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "kube/testing/wait.h"
 
 namespace reclaim::kube {
 namespace {
@@ -18,7 +18,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::Eq;
 using ::testing::Optional;
-using testing::WaitFor;
 
 class WorkQueueTest : public ::testing::Test {
  protected:
@@ -182,7 +181,7 @@ TEST(WorkQueueThreadsTest, KeepsItsGuaranteesUnderLoad) {
     });
   }
   for (std::thread& producer : producers) producer.join();
-  EXPECT_TRUE(WaitFor("every key to be worked on after its last add", [&] {
+  EXPECT_TRUE(Eventually("every key to be worked on after its last add", [&] {
     for (int i = 0; i < kKeys; ++i) {
       if (seen[i] != wanted[i]) return false;
     }

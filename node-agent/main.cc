@@ -2,13 +2,13 @@
 #include <malloc.h>
 
 #include "common/clock.h"
+#include "common/grpc_log.h"
 #include "common/health_endpoint.h"
 #include "common/log.h"
 #include "common/metrics_endpoint.h"
 #include "common/process_metrics.h"
 #include "common/signals.h"
 #include "node-agent/agent.h"
-#include "node-agent/link/grpc_log.h"
 #include "node-agent/link/operator_link.h"
 #include "node-agent/observe/agent_metrics.h"
 #include "node-agent/options.h"
@@ -21,7 +21,7 @@ int Main(int argc, char** argv) {
   // One malloc arena: with an arena per thread the resident size grows with the machine's CPUs.
   mallopt(M_ARENA_MAX, 1);
   IgnoreSigpipe();
-  DropGrpcLog();
+  RouteGrpcLog(nullptr);
   SignalWaiter signals;
   const AgentOptions options = ParseAgentOptionsOrExit(argc, argv);
   const bool alone = !options.policy.empty();

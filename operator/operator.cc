@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/grpc_log.h"
 #include "common/log.h"
 #include "common/reasons.h"
-#include "operator/agents/grpc_log.h"
 #include "operator/metrics/metric_rows.h"
 #include "operator/pki/server_credentials.h"
 

@@ -17,41 +17,34 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "common/openssl_ptr.h"
 #include "gtest/gtest.h"
 #include "kube/transport.h"
 
 namespace reclaim::kube::testing {
 namespace {
 
-void UseIdentity(SSL_CTX* context, const KeyPair& identity) {
-  BIO* bio = BIO_new_mem_buf(identity.cert_pem.data(), -1);
-  X509* certificate = PEM_read_bio_X509(bio, nullptr, nullptr, nullptr);
-  BIO_free(bio);
-  bio = BIO_new_mem_buf(identity.key_pem.data(), -1);
-  EVP_PKEY* key = PEM_read_bio_PrivateKey(bio, nullptr, nullptr, nullptr);
-  BIO_free(bio);
-  EXPECT_EQ(SSL_CTX_use_certificate(context, certificate), 1);
-  EXPECT_EQ(SSL_CTX_use_PrivateKey(context, key), 1);
-  X509_free(certificate);
-  EVP_PKEY_free(key);
+void UseIdentity(SSL_CTX* context, const TestIdentity& identity) {
+  const X509Ptr certificate(
+      PEM_read_bio_X509(ReadBio(identity.cert_pem).get(), nullptr, nullptr, nullptr));
+  const EvpKeyPtr key(
+      PEM_read_bio_PrivateKey(ReadBio(identity.key_pem).get(), nullptr, nullptr, nullptr));
+  EXPECT_EQ(SSL_CTX_use_certificate(context, certificate.get()), 1);
+  EXPECT_EQ(SSL_CTX_use_PrivateKey(context, key.get()), 1);
 }
 
 void AskForClientCertificates(SSL_CTX* context, const std::string& ca_pem) {
-  BIO* bio = BIO_new_mem_buf(ca_pem.data(), -1);
-  X509* authority = PEM_read_bio_X509(bio, nullptr, nullptr, nullptr);
-  BIO_free(bio);
-  X509_STORE_add_cert(SSL_CTX_get_cert_store(context), authority);
-  X509_free(authority);
+  const X509Ptr authority(PEM_read_bio_X509(ReadBio(ca_pem).get(), nullptr, nullptr, nullptr));
+  X509_STORE_add_cert(SSL_CTX_get_cert_store(context), authority.get());
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
 }
 
 std::string ClientName(SSL* ssl) {
-  X509* certificate = ssl == nullptr ? nullptr : SSL_get1_peer_certificate(ssl);
+  const X509Ptr certificate(ssl == nullptr ? nullptr : SSL_get1_peer_certificate(ssl));
   if (certificate == nullptr) return "";
   std::array<char, 256> name = {};
-  X509_NAME_get_text_by_NID(X509_get_subject_name(certificate), NID_commonName, name.data(),
+  X509_NAME_get_text_by_NID(X509_get_subject_name(certificate.get()), NID_commonName, name.data(),
                             name.size());
-  X509_free(certificate);
   return name.data();
 }
 
@@ -133,14 +126,14 @@ FakeApiServer::~FakeApiServer() {
   for (SSL_CTX* context : contexts_) SSL_CTX_free(context);
 }
 
-void FakeApiServer::AddContext(const KeyPair& identity) {
+void FakeApiServer::AddContext(const TestIdentity& identity) {
   SSL_CTX* context = SSL_CTX_new(TLS_server_method());
   UseIdentity(context, identity);
   if (!tls_->client_ca_pem.empty()) AskForClientCertificates(context, tls_->client_ca_pem);
   contexts_.push_back(context);
 }
 
-void FakeApiServer::SetIdentity(const KeyPair& identity) {
+void FakeApiServer::SetIdentity(const TestIdentity& identity) {
   absl::MutexLock lock(&mutex_);
   AddContext(identity);
 }

@@ -15,9 +15,9 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "common/testing/test_ca.h"
 #include "kube/config.h"
 #include "kube/json.h"
-#include "kube/testing/test_ca.h"
 
 namespace reclaim::kube::testing {
 
@@ -66,7 +66,7 @@ class FakeApiServer {
   using Handler = std::function<void(const FakeRequest& request, FakeReply& reply)>;
 
   struct TlsOptions {
-    KeyPair identity = {};
+    TestIdentity identity = {};
     std::string client_ca_pem = {};  // not empty: client certificates are asked for, and verified
   };
 
@@ -74,7 +74,7 @@ class FakeApiServer {
   ~FakeApiServer();
 
   // New connections get this certificate from now on.
-  void SetIdentity(const KeyPair& identity);
+  void SetIdentity(const TestIdentity& identity);
 
   // New connections speak no newer TLS than this (TLS1_1_VERSION, ...).
   void SetMaxProtocol(int version);
@@ -96,7 +96,7 @@ class FakeApiServer {
     std::thread thread;
   };
 
-  void AddContext(const KeyPair& identity) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void AddContext(const TestIdentity& identity) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Accept();
   void Serve(int number, int fd);
   std::optional<FakeRequest> ReadRequest(int fd, SSL* ssl, std::string& buffered);

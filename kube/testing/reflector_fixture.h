@@ -15,11 +15,11 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/synchronization/mutex.h"
+#include "common/testing/eventually.h"
 #include "gtest/gtest.h"
 #include "kube/reflector.h"
 #include "kube/store.h"
 #include "kube/testing/fake_api_server.h"
-#include "kube/testing/wait.h"
 
 namespace reclaim::kube::testing {
 
@@ -137,13 +137,13 @@ class ReflectorTest : public ::testing::Test {
 
   // Waits until the server was asked `count` times.
   ::testing::AssertionResult WaitForRequests(size_t count) {
-    return WaitFor(absl::StrCat(count, " requests; last log: ", absl::StrJoin(log(), " ")),
-                   [this, count] { return asked().size() >= count; });
+    return Eventually(absl::StrCat(count, " requests; last log: ", absl::StrJoin(log(), " ")),
+                      [this, count] { return asked().size() >= count; });
   }
 
   ::testing::AssertionResult WaitForLog(size_t count) {
-    return WaitFor(absl::StrCat(count, " changes; asked: ", absl::StrJoin(asked(), "; ")),
-                   [this, count] { return log().size() >= count; });
+    return Eventually(absl::StrCat(count, " changes; asked: ", absl::StrJoin(asked(), "; ")),
+                      [this, count] { return log().size() >= count; });
   }
 
   SystemClock clock_;

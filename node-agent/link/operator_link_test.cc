@@ -10,7 +10,6 @@
 #include "node-agent/link/reconnect_delay.h"
 #include "node-agent/testing/fake_host.h"
 #include "node-agent/testing/test_operator.h"
-#include "node-agent/testing/test_pki.h"
 
 namespace reclaim::agent {
 namespace {
@@ -36,7 +35,7 @@ NodeReclaimStatus StatusWithSettings(int count) {
 class OperatorLinkTest : public testing::Test {
  protected:
   OperatorLinkTest() {
-    state_.Put("ca.crt", pki_.ca_pem);
+    state_.Put("ca.crt", ca_.pem());
     state_.Put("token", "secret\n");
   }
   ~OperatorLinkTest() override {
@@ -78,7 +77,8 @@ class OperatorLinkTest : public testing::Test {
     return specs_;
   }
 
-  TestPki pki_ = MakeTestPki();
+  const TestCa ca_;
+  const TestIdentity identity_ = ca_.Issue("operator", "DNS:operator.test,IP:127.0.0.1");
   FakeHost state_;
   SystemClock clock_;
   absl::Mutex mutex_;
@@ -87,7 +87,7 @@ class OperatorLinkTest : public testing::Test {
 };
 
 TEST_F(OperatorLinkTest, AcksASpecOnceItIsAppliedAndThenSendsTheStatus) {
-  TestOperator op(pki_);
+  TestOperator op(identity_);
   StartLink(op.address());
   op.Push("v1", "n1", SpecWithSwappiness(45));
   EXPECT_THAT(op.WaitForReceived(3), ElementsAre("hello node1 ", "ack v1 n1", "status 1"));
@@ -101,7 +101,7 @@ TEST_F(OperatorLinkTest, AcksASpecOnceItIsAppliedAndThenSendsTheStatus) {
 }
 
 TEST_F(OperatorLinkTest, RefusesASpecThatItCannotRunAndGoesOn) {
-  TestOperator op(pki_);
+  TestOperator op(identity_);
   StartLink(op.address());
   op.Push("bad", "n1", "\xff\xff\xff");
   op.Push("worse", "n2", SpecWithSwappiness(500));
@@ -116,7 +116,7 @@ TEST_F(OperatorLinkTest, RefusesASpecThatItCannotRunAndGoesOn) {
 }
 
 TEST_F(OperatorLinkTest, SendsAStatusOnlyWhenItChanges) {
-  TestOperator op(pki_);
+  TestOperator op(identity_);
   StartLink(op.address());
   op.Push("v1", "n1", SpecWithSwappiness(45));
   op.WaitForReceived(3);
@@ -127,7 +127,7 @@ TEST_F(OperatorLinkTest, SendsAStatusOnlyWhenItChanges) {
 }
 
 TEST_F(OperatorLinkTest, ComesAgainWithTheAppliedVersionAndItsStatus) {
-  TestOperator op(pki_);
+  TestOperator op(identity_);
   StartLink(op.address());
   op.Push("v1", "n1", SpecWithSwappiness(45));
   op.WaitForReceived(3);
@@ -141,7 +141,7 @@ TEST_F(OperatorLinkTest, ComesAgainWithTheAppliedVersionAndItsStatus) {
 }
 
 TEST_F(OperatorLinkTest, SurvivesARestartOfTheOperator) {
-  auto op = std::make_unique<TestOperator>(pki_);
+  auto op = std::make_unique<TestOperator>(identity_);
   const int port = op->port();
   StartLink(op->address());
   op->Push("v1", "n1", SpecWithSwappiness(45));
@@ -150,7 +150,7 @@ TEST_F(OperatorLinkTest, SurvivesARestartOfTheOperator) {
   WaitForStats("a failed try", [](const LinkStats& s) {
     return !s.connected && s.ends_total.contains("UNAVAILABLE");
   });
-  TestOperator again(pki_, port);
+  TestOperator again(identity_, port);
   again.WaitForReceived(2);
   again.Push("v2", "n1", SpecWithSwappiness(46));
   EXPECT_THAT(again.WaitForReceived(4),
@@ -158,7 +158,7 @@ TEST_F(OperatorLinkTest, SurvivesARestartOfTheOperator) {
 }
 
 TEST_F(OperatorLinkTest, ReadsTheTokenAnewForEachConnection) {
-  TestOperator op(pki_);
+  TestOperator op(identity_);
   op.RequireToken("renewed");
   StartLink(op.address());
   WaitForStats("a refused token",
@@ -169,18 +169,18 @@ TEST_F(OperatorLinkTest, ReadsTheTokenAnewForEachConnection) {
 }
 
 TEST_F(OperatorLinkTest, ReadsTheCaAnewForEachConnection) {
-  TestOperator op(pki_);
-  state_.Put("ca.crt", MakeTestPki().ca_pem);
+  TestOperator op(identity_);
+  state_.Put("ca.crt", TestCa("other CA").pem());
   StartLink(op.address());
   WaitForStats("a refused certificate",
                [](const LinkStats& s) { return s.ends_total.contains("UNAVAILABLE"); });
   EXPECT_THAT(op.tokens(), testing::IsEmpty());  // no token to whom is not trusted
-  state_.Put("ca.crt", pki_.ca_pem);
+  state_.Put("ca.crt", ca_.pem());
   WaitForStats("the stream", [](const LinkStats& s) { return s.connected; });
 }
 
 TEST_F(OperatorLinkTest, ChecksTheNameInTheCertificate) {
-  TestOperator op(pki_);
+  TestOperator op(identity_);
   StartLink(op.address(), "someone-else.test");
   WaitForStats("a refused certificate",
                [](const LinkStats& s) { return s.ends_total.contains("UNAVAILABLE"); });
@@ -191,7 +191,7 @@ TEST_F(OperatorLinkTest, ChecksTheNameInTheCertificate) {
 }
 
 TEST_F(OperatorLinkTest, NeverSpeaksPlainText) {
-  TestOperator op(pki_, 0, /*tls=*/false);
+  TestOperator op(identity_, 0, /*tls=*/false);
   StartLink(op.address());
   WaitForStats("a failed try",
                [](const LinkStats& s) { return s.ends_total.contains("UNAVAILABLE"); });
@@ -199,7 +199,7 @@ TEST_F(OperatorLinkTest, NeverSpeaksPlainText) {
 }
 
 TEST_F(OperatorLinkTest, WaitsForItsCredentials) {
-  TestOperator op(pki_);
+  TestOperator op(identity_);
   state_.Remove("token");
   StartLink(op.address());
   WaitForStats("a try without token",
@@ -209,7 +209,7 @@ TEST_F(OperatorLinkTest, WaitsForItsCredentials) {
 }
 
 TEST_F(OperatorLinkTest, StopsWhileConnectedAndWhileWaiting) {
-  TestOperator op(pki_);
+  TestOperator op(identity_);
   StartLink(op.address());
   WaitForStats("the stream", [](const LinkStats& s) { return s.connected; });
   link_->Stop();
@@ -229,7 +229,7 @@ TEST(OperatorCredentialsTest, NamesTheFileAndNeverItsContent) {
   state.Put("ca.crt", "not a certificate");
   EXPECT_THAT(std::string(ReadOperatorCredentials(ca, token).status().message()),
               HasSubstr("holds no certificate"));
-  state.Put("ca.crt", MakeTestPki().ca_pem);
+  state.Put("ca.crt", TestCa("other CA").pem());
   for (const char* bad : {"", "\n", "two words", "line\nline"}) {
     state.Put("token", bad);
     EXPECT_EQ(ReadOperatorCredentials(ca, token).status().message(),

@@ -36,12 +36,12 @@ std::string Describe(const AgentMessage& message) {
 
 }  // namespace
 
-TestOperator::TestOperator(const TestPki& pki, int port, bool tls) {
+TestOperator::TestOperator(const TestIdentity& identity, int port, bool tls) {
   grpc::ServerBuilder builder;
   std::shared_ptr<grpc::ServerCredentials> credentials = grpc::InsecureServerCredentials();
   if (tls) {
     grpc::SslServerCredentialsOptions options;
-    options.pem_key_cert_pairs.push_back({pki.server_key_pem, pki.server_cert_pem});
+    options.pem_key_cert_pairs.push_back({identity.key_pem, identity.cert_pem});
     credentials = grpc::SslServerCredentials(options);
   }
   builder.AddListeningPort(absl::StrCat("127.0.0.1:", port), credentials, &port_);

@@ -10,9 +10,9 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "common/testing/test_ca.h"
 #include "grpcpp/grpcpp.h"
 #include "kswapd/v1alpha1/agent.grpc.pb.h"
-#include "node-agent/testing/test_pki.h"
 
 namespace reclaim::agent {
 
@@ -21,7 +21,7 @@ namespace reclaim::agent {
 class TestOperator : public kswapd::v1alpha1::NodeAgentService::Service {
  public:
   // Port 0: any free one. Without `tls` it speaks plain text.
-  explicit TestOperator(const TestPki& pki, int port = 0, bool tls = true);
+  explicit TestOperator(const TestIdentity& identity, int port = 0, bool tls = true);
   ~TestOperator() override;
 
   int port() const { return port_; }

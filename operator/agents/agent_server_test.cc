@@ -15,10 +15,10 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
-#include "operator/agents/grpc_log.h"
+#include "common/grpc_log.h"
+#include "common/testing/eventually.h"
 #include "operator/pki/certificate_folder.h"
 #include "operator/pki/server_credentials.h"
-#include "operator/testing/eventually.h"
 #include "operator/testing/fake_agent.h"
 #include "operator/testing/policies.h"
 #include "prometheus/registry.h"

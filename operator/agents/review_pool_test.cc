@@ -8,7 +8,7 @@
 
 #include "absl/synchronization/notification.h"
 #include "common/simulated_clock.h"
-#include "operator/testing/eventually.h"
+#include "common/testing/eventually.h"
 
 namespace reclaim::op {
 namespace {

@@ -7,10 +7,10 @@
 #include <map>
 
 #include "absl/synchronization/mutex.h"
+#include "common/testing/eventually.h"
 #include "kube/status.h"
 #include "operator/metrics/families.h"
 #include "operator/metrics/metric_rows.h"
-#include "operator/testing/eventually.h"
 
 namespace reclaim::op {
 namespace {

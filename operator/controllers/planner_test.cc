@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/synchronization/mutex.h"
-#include "operator/testing/eventually.h"
+#include "common/testing/eventually.h"
 #include "operator/testing/policies.h"
 
 namespace reclaim::op {

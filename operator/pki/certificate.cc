@@ -13,25 +13,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/openssl_ptr.h"
 
 namespace reclaim::op {
 namespace {
 
-template <auto kFree>
-struct Freed {
-  template <typename T>
-  void operator()(T* object) const {
-    kFree(object);
-  }
-};
-using X509Ptr = std::unique_ptr<X509, Freed<X509_free>>;
-using KeyPtr = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
-using BioPtr = std::unique_ptr<BIO, Freed<BIO_free_all>>;
-using NumberPtr = std::unique_ptr<BIGNUM, Freed<BN_free>>;
-using TimePtr = std::unique_ptr<ASN1_TIME, Freed<ASN1_TIME_free>>;
-using ExtensionPtr = std::unique_ptr<X509_EXTENSION, Freed<X509_EXTENSION_free>>;
-using StorePtr = std::unique_ptr<X509_STORE, Freed<X509_STORE_free>>;
-using StoreContextPtr = std::unique_ptr<X509_STORE_CTX, Freed<X509_STORE_CTX_free>>;
+using NumberPtr = OpensslPtr<BIGNUM, BN_free>;
+using TimePtr = OpensslPtr<ASN1_TIME, ASN1_TIME_free>;
+using StorePtr = OpensslPtr<X509_STORE, X509_STORE_free>;
+using StoreContextPtr = OpensslPtr<X509_STORE_CTX, X509_STORE_CTX_free>;
 
 // What OpenSSL complains about on this thread; empties its queue.
 absl::Status OpenSslError(absl::string_view what) {
@@ -44,16 +34,6 @@ absl::Status OpenSslError(absl::string_view what) {
   return absl::InternalError(absl::StrCat(what, ": ", reasons));
 }
 
-BioPtr ReadBio(absl::string_view text) {
-  return BioPtr(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
-}
-
-std::string TextOf(BIO* bio) {
-  char* data = nullptr;
-  const long size = BIO_get_mem_data(bio, &data);
-  return std::string(data, static_cast<size_t>(size));
-}
-
 absl::StatusOr<X509Ptr> ParseCertificate(absl::string_view pem) {
   BioPtr bio = ReadBio(pem);
   X509Ptr certificate(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
@@ -63,9 +43,9 @@ absl::StatusOr<X509Ptr> ParseCertificate(absl::string_view pem) {
   return certificate;
 }
 
-absl::StatusOr<KeyPtr> ParseKey(absl::string_view pem) {
+absl::StatusOr<EvpKeyPtr> ParseKey(absl::string_view pem) {
   BioPtr bio = ReadBio(pem);
-  KeyPtr key(PEM_read_bio_PrivateKey(bio.get(), nullptr, nullptr, nullptr));
+  EvpKeyPtr key(PEM_read_bio_PrivateKey(bio.get(), nullptr, nullptr, nullptr));
   if (key == nullptr) {
     return absl::InvalidArgumentError(OpenSslError("not a PEM private key").message());
   }
@@ -73,8 +53,8 @@ absl::StatusOr<KeyPtr> ParseKey(absl::string_view pem) {
 }
 
 absl::StatusOr<KeyPair> ToPem(X509* certificate, EVP_PKEY* key) {
-  BioPtr certificate_bio(BIO_new(BIO_s_mem()));
-  BioPtr key_bio(BIO_new(BIO_s_mem()));
+  const BioPtr certificate_bio = WriteBio();
+  const BioPtr key_bio = WriteBio();
   if (PEM_write_bio_X509(certificate_bio.get(), certificate) != 1 ||
       PEM_write_bio_PKCS8PrivateKey(key_bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr) !=
           1) {
@@ -86,14 +66,14 @@ absl::StatusOr<KeyPair> ToPem(X509* certificate, EVP_PKEY* key) {
 bool AddExtension(X509* certificate, X509* issuer, int nid, const std::string& value) {
   X509V3_CTX context;
   X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
-  ExtensionPtr extension(X509V3_EXT_conf_nid(nullptr, &context, nid, value.c_str()));
+  X509ExtensionPtr extension(X509V3_EXT_conf_nid(nullptr, &context, nid, value.c_str()));
   return extension != nullptr && X509_add_ext(certificate, extension.get(), -1) == 1;
 }
 
 // A certificate with a new key, without extensions and signature.
-absl::StatusOr<std::pair<X509Ptr, KeyPtr>> NewUnsigned(absl::string_view common_name,
-                                                       absl::Time now, absl::Duration lifetime) {
-  KeyPtr key(EVP_EC_gen("P-256"));
+absl::StatusOr<std::pair<X509Ptr, EvpKeyPtr>> NewUnsigned(absl::string_view common_name,
+                                                          absl::Time now, absl::Duration lifetime) {
+  EvpKeyPtr key(EVP_EC_gen("P-256"));
   X509Ptr certificate(X509_new());
   NumberPtr serial(BN_new());
   if (key == nullptr || certificate == nullptr || serial == nullptr) {

@@ -12,10 +12,10 @@
 #include "absl/random/random.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "common/testing/eventually.h"
 #include "kube/config.h"
 #include "kube/status.h"
 #include "operator/controllers/objects.h"
-#include "operator/testing/eventually.h"
 
 namespace reclaim::op {
 namespace {

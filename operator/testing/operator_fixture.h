@@ -11,10 +11,10 @@
 #include <string>
 
 #include "common/agent_api.h"
+#include "common/testing/eventually.h"
 #include "operator/operator.h"
 #include "operator/policy/conditions.h"
 #include "operator/testing/api_server.h"
-#include "operator/testing/eventually.h"
 #include "operator/testing/fake_agent.h"
 #include "operator/testing/policies.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "operator/agents/grpc_log.h"
+#include "common/grpc_log.h"
 
 #include <grpc/support/log.h>
 
@@ -15,7 +15,7 @@
 #include "absl/time/clock.h"
 #include "common/log.h"
 
-namespace reclaim::op {
+namespace reclaim {
 namespace {
 
 constexpr absl::Duration kRepeatAfter = absl::Minutes(1);
@@ -63,4 +63,4 @@ void RouteGrpcLog(std::function<void()> on_handshake_failure) {
   gpr_set_log_function(OnGrpcLog);
 }
 
-}  // namespace reclaim::op
+}  // namespace reclaim

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef RECLAIM_KUBE_TESTING_TEST_CA_H_
-#define RECLAIM_KUBE_TESTING_TEST_CA_H_
-
-#include <openssl/x509.h>
+#ifndef RECLAIM_COMMON_TESTING_TEST_CA_H_
+#define RECLAIM_COMMON_TESTING_TEST_CA_H_
 
 #include <string>
 
-namespace reclaim::kube::testing {
+#include "common/openssl_ptr.h"
 
-struct KeyPair {
+namespace reclaim {
+
+// A certificate and its key, PEM.
+struct TestIdentity {
   std::string cert_pem;
   std::string key_pem;
 };
@@ -17,21 +18,21 @@ struct KeyPair {
 class TestCa {
  public:
   explicit TestCa(const std::string& common_name = "test CA");
-  ~TestCa();
   TestCa(const TestCa&) = delete;
   TestCa& operator=(const TestCa&) = delete;
 
   const std::string& pem() const { return pem_; }
 
   // A leaf. `subject_alt_names` as OpenSSL writes them: "IP:127.0.0.1,DNS:kubernetes"; "" for none.
-  KeyPair Issue(const std::string& common_name, const std::string& subject_alt_names = "") const;
+  TestIdentity Issue(const std::string& common_name,
+                     const std::string& subject_alt_names = "") const;
 
  private:
-  EVP_PKEY* key_;
-  X509* certificate_;
+  EvpKeyPtr key_;
+  X509Ptr certificate_;
   std::string pem_;
 };
 
-}  // namespace reclaim::kube::testing
+}  // namespace reclaim
 
-#endif  // RECLAIM_KUBE_TESTING_TEST_CA_H_
+#endif  // RECLAIM_COMMON_TESTING_TEST_CA_H_
