@@ -38,7 +38,7 @@ CLUSTER_PACKAGES = (
 
 CHECK_PACKAGES = "clang-format clang-tidy shellcheck python3-pyflakes python3-yaml".split()
 
-TEST_PACKAGES = "python3-pytest python3-kubernetes python3-yaml".split()
+TEST_PACKAGES = "python3-pytest python3-kubernetes python3-yaml python3-jwt python3-cryptography".split()
 
 
 def missing(packages: Sequence[str]) -> list[str]:

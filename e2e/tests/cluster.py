@@ -59,6 +59,11 @@ class Cluster:
         """Result of an instant query, as Prometheus' HTTP API gives it."""
         return json.loads(dev("promql", "--json", expression))
 
+    @property
+    def token_signing_key(self) -> bytes:
+        """The key, in PEM, with which the API server signs the tokens of service accounts."""
+        return (Path(self.kubeconfig).parent / "service-account.key").read_bytes()
+
     def part(self, action: str, name: str) -> None:
         """Stops or starts one part of the control plane: action is `stop` or `start`."""
         dev("part", action, name)

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, Iterator
 
 import grpc
+import jwt
 import pytest
 from kubernetes import client
 
@@ -46,6 +48,23 @@ def token(api: Api, pod: client.V1Pod, audience: str = AUDIENCE, seconds: int = 
     return api.core.create_namespaced_service_account_token(pod.spec.service_account_name, NAMESPACE, request).status.token
 
 
+def with_expiry(cluster: Cluster, genuine: str, seconds: int) -> str:
+    """The same token, issued two hours ago and expiring `seconds` from now (negative: it has), signed by the cluster's key.
+
+    The API server issues none for less than 10 minutes, so one that has expired is made, not waited for.
+    """
+    header = jwt.get_unverified_header(genuine)
+    claims = jwt.decode(genuine, options={"verify_signature": False})
+    now = int(time.time())
+    issued = now - 2 * 3600
+    return jwt.encode(
+        {**claims, "iat": issued, "nbf": issued, "exp": now + seconds},
+        cluster.token_signing_key,
+        algorithm=header["alg"],
+        headers={"kid": header["kid"]},
+    )
+
+
 def rejected(cluster: Cluster) -> dict[str, float]:
     """Refused streams by reason, as Prometheus has them."""
     return {s["metric"]["reason"]: float(s["value"][1]) for s in cluster.promql("reclaim_operator_streams_rejected_total")}
@@ -72,6 +91,19 @@ def test_refuses_and_counts(case: str, cluster: Cluster, api: Api, messages: Any
         first_push(messages, address, ca, given[case], node_name=node)
     assert refusal.value.code in (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED)
     wait_for("the refusal to be counted", lambda: sum(rejected(cluster).values()) > before, 60)
+
+
+def test_refuses_and_counts_an_expired_token(cluster: Cluster, api: Api, messages: Any, address: str, ca: bytes) -> None:
+    node = cluster.patched[0]
+    genuine = token(api, api.agent_pod(node))
+    # Shows that it is the expiry alone that is refused below: claims and signature are good.
+    first_push(messages, address, ca, with_expiry(cluster, genuine, 600), node_name=node)
+    before = rejected(cluster).get("not_authenticated", 0)
+
+    with pytest.raises(Refused) as refusal:
+        first_push(messages, address, ca, with_expiry(cluster, genuine, -3600), node_name=node)
+    assert refusal.value.code == grpc.StatusCode.UNAUTHENTICATED
+    wait_for("the refusal to be counted", lambda: rejected(cluster).get("not_authenticated", 0) > before, 60)
 
 
 def test_refuses_plain_tcp(messages: Any, address: str, api: Api, cluster: Cluster) -> None:
