@@ -40,12 +40,16 @@ def build(flavour: str, targets: Sequence[str] = ()) -> Path:
     return folder
 
 
-def test_names(folder: Path, label: str = "") -> list[str]:
-    """Names of the tests of a build folder, all or those with one label; a test is named as its target."""
-    select = ["-L", f"^{label}$"] if label else []
-    listing = subprocess.run(["ctest", "--test-dir", folder, "--show-only=json-v1", *select],
+def test_names(folder: Path, *labels: str) -> list[str]:
+    """Names of the tests of a build folder that have all of the labels; a test is named as its target."""
+    listing = subprocess.run(["ctest", "--test-dir", folder, "--show-only=json-v1", *with_labels(labels)],
                              capture_output=True, text=True, check=True).stdout
     return [t["name"] for t in json.loads(listing)["tests"]]
+
+
+def with_labels(labels: Sequence[str]) -> list[str]:
+    """The arguments with which ctest selects the tests that have all of the labels."""
+    return [argument for label in labels for argument in ("-L", f"^{label}$")]
 
 
 def _step(command: Sequence[str | Path], what: str) -> None:

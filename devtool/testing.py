@@ -54,7 +54,7 @@ def _tsan() -> None:
     """Only tests labelled `threads`: the others have one thread, and a sanitized build of all is slow."""
     names = cmake.test_names(cmake.configure("tsan"), "threads")
     if names:
-        _ctest(cmake.build("tsan", names), select=["-L", "^threads$"])
+        _ctest(cmake.build("tsan", names), labels=["threads"])
 
 
 def _kernel() -> None:
@@ -113,13 +113,14 @@ def _timed(part: Part, arguments: Sequence[str]) -> tuple[str, float]:
     return result, time.monotonic() - start
 
 
-def _ctest(folder: Path, select: Sequence[str] = (), env: dict[str, str] | None = None) -> None:
+def _ctest(folder: Path, labels: Sequence[str] = (), env: dict[str, str] | None = None) -> None:
     crds = paths.REPO / "crds"
     has_crds = any(crds.glob("*.yaml"))
-    needs_api = bool(cmake.test_names(folder, "apiserver"))
+    needs_api = bool(cmake.test_names(folder, *labels, "apiserver"))
     with api_server(crds if has_crds else None) if needs_api else nullcontext() as kubeconfig:
         api = {KUBECONFIG_VARIABLE: str(kubeconfig)} if kubeconfig else {}
-        _run(["ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=error", f"-j{cmake.jobs()}", *select],
+        _run(["ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=error", f"-j{cmake.jobs()}",
+              *cmake.with_labels(labels)],
              f"ctest in {folder}", {**api, **(env or {})})
 
 
