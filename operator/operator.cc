@@ -55,7 +55,7 @@ Operator::Operator(OperatorOptions options, kube::Client& client, CertificateFol
           [this](const std::string& key) { return policy_status_.Reconcile(key); }, clock,
           registry),
       planner_([this] { return ReadCaches(); },
-               [this](Planner::Output output) { Publish(std::move(output)); }, clock, registry),
+               [this](const Planner::Output& output) { Publish(output); }, clock, registry),
       authorities_(client, clock, options_.name_space),
       certificate_(
           authorities_, folder, clock,
@@ -116,7 +116,7 @@ Planner::Input Operator::ReadCaches() const {
   return input;
 }
 
-void Operator::Publish(Planner::Output output) {
+void Operator::Publish(const Planner::Output& output) {
   sessions_.Publish(output.world, output.nodes, output.changed_at);
   for (const std::string& policy : output.policies) policy_controller_.Add(policy);
 }

@@ -78,7 +78,7 @@ class Operator : public prometheus::Collectable {
   void Connect();
   void Serve();
   Planner::Input ReadCaches() const;
-  void Publish(Planner::Output output);
+  void Publish(const Planner::Output& output);
 
   const OperatorOptions options_;
   const CertificateFolder& folder_;

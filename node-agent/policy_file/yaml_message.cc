@@ -75,6 +75,7 @@ absl::Status ReadIntOrString(const YAML::Node& node, const std::string& path, Me
 
 std::string FieldNames(const Descriptor& descriptor) {
   std::vector<std::string> names;
+  names.reserve(descriptor.field_count());
   for (int i = 0; i < descriptor.field_count(); ++i) {
     names.push_back(descriptor.field(i)->json_name());
   }

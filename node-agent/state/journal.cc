@@ -106,7 +106,7 @@ JournalEntry* Journal::Find(const SettingKey& key) {
 }
 
 JournalEntry& Journal::Put(const SettingKey& key, JournalEntry entry) {
-  return entries_.insert_or_assign(key, std::move(entry)).first->second;
+  return entries_.insert_or_assign(key, entry).first->second;
 }
 
 void Journal::Erase(const SettingKey& key) { entries_.erase(key); }

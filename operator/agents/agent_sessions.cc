@@ -28,8 +28,8 @@ void AgentSessions::Publish(std::shared_ptr<const World> world,
   }
 }
 
-std::variant<uint64_t, Rejection> AgentSessions::Open(const AgentIdentity& identity,
-                                                      std::shared_ptr<AgentSession> session) {
+std::variant<uint64_t, Rejection> AgentSessions::Open(
+    const AgentIdentity& identity, const std::shared_ptr<AgentSession>& session) {
   std::shared_ptr<AgentSession> replaced;
   std::optional<grpc::Status> ended;
   uint64_t number;

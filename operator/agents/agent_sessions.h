@@ -48,7 +48,7 @@ class AgentSessions {
   // before it, if any, is ended. Returns the session's number (larger than any before), or why not:
   // the node is unknown.
   std::variant<uint64_t, Rejection> Open(const AgentIdentity& identity,
-                                         std::shared_ptr<AgentSession> session);
+                                         const std::shared_ptr<AgentSession>& session);
 
   // The session is over. Does nothing when another has taken the node over.
   void Close(absl::string_view node, uint64_t number);

@@ -22,7 +22,7 @@ AgentStream* AgentStream::Start(const StreamEnvironment& environment,
   }
   const bool accepted = environment.reviews.Submit(
       std::move(token),
-      [stream](absl::StatusOr<kube::TokenIdentity> review) { stream->OnReviewed(review); });
+      [stream](const absl::StatusOr<kube::TokenIdentity>& review) { stream->OnReviewed(review); });
   if (!accepted) {
     stream->Reject({RejectionReason::kOverloaded,
                     "too many streams wait for the review of their token; try again"});

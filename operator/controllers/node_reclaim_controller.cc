@@ -78,8 +78,7 @@ absl::StatusOr<ReconcileResult> NodeReclaimController::Reconcile(const std::stri
 absl::Status NodeReclaimController::EnsureObject(const Node& node, const NodeReclaim* stored) {
   if (stored != nullptr) {
     LogInfo("nodereclaim of an earlier node replaced", {{"node", node.name}});
-    const absl::Status deleted =
-        client_.Delete(NodeReclaims(), {"", node.name}, {.uid = stored->uid});
+    absl::Status deleted = client_.Delete(NodeReclaims(), {"", node.name}, {.uid = stored->uid});
     if (!deleted.ok() && !kube::IsNotFound(deleted)) return deleted;
   }
   return client_

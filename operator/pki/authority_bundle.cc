@@ -9,7 +9,7 @@ namespace {
 
 // Why `stored` cannot go on signing; OK when it can.
 absl::Status CheckUsable(const AuthorityBundle& stored, absl::Time now) {
-  const absl::Status pair = CheckKeyPair(stored.signer);
+  absl::Status pair = CheckKeyPair(stored.signer);
   if (!pair.ok()) return pair;
   const auto validity = ValidityOf(stored.signer.certificate_pem);
   if (!validity.ok()) return validity.status();

@@ -72,7 +72,7 @@ absl::Status ServingCertificate::Refresh() {
   if (!pair.ok()) return pair.status();
   const auto validity = ValidityOf(pair->certificate_pem);
   if (!validity.ok()) return validity.status();
-  const absl::Status written = folder_.Write(*pair, now);
+  absl::Status written = folder_.Write(*pair, now);
   if (!written.ok()) return written;
   LogInfo("certificate of the agents' port issued",
           {{"names", absl::StrJoin(options_.dns_names, ",")},

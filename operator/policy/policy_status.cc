@@ -69,7 +69,8 @@ void ListWorst(const PolicyObservation& observation, ReclaimPolicyStatus& status
     }
   }
   const size_t kept = std::min(troubles.size(), kMaxWorst);
-  std::partial_sort(troubles.begin(), troubles.begin() + kept, troubles.end());
+  std::partial_sort(troubles.begin(), troubles.begin() + static_cast<ptrdiff_t>(kept),
+                    troubles.end());
   for (size_t i = 0; i < kept; ++i) {
     const auto& [rank, name, condition] = troubles[i];
     auto& worst = *status.add_worst();

@@ -109,7 +109,7 @@ std::string TestApiServer::Unique(absl::string_view name) const {
 
 kube::Json TestApiServer::Make(const kube::GroupVersionResource& resource,
                                const kube::Json& object) {
-  const auto made = OrDie(client_->Create(resource, object), resource.resource);
+  auto made = OrDie(client_->Create(resource, object), resource.resource);
   made_.push_back({resource, {kube::NamespaceOf(made), kube::NameOf(made)}});
   return made;
 }
