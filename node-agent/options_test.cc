@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-absl::StatusOr<AgentOptions> Parse(std::vector<absl::string_view> arguments) {
+absl::StatusOr<AgentOptions> Parse(const std::vector<absl::string_view>& arguments) {
   return ParseAgentOptions(arguments);
 }
 

@@ -24,7 +24,7 @@ def helm_upgrade(environment: dict[str, str], images: ProductImages, settings: d
     sets = [word for name, value in values.items() for word in ("--set", f"{name}={value}")]
     with Progress("helm install and pods", 40):
         run([go_programs.binary("helm"), "upgrade", "--install", RELEASE, CHART, "--namespace", NAMESPACE,
-             "--create-namespace", "--wait", "--timeout", "5m", *sets], env=environment)
+             "--create-namespace", "--wait", "--timeout", "15m", *sets], env=environment)
 
 
 def image_values(part: str, reference: str) -> dict[str, str]:
@@ -45,4 +45,4 @@ def apply_sample_policy(kubectl: Kubectl) -> None:
             progress.report(f"{nodes.get('updated', 0)} of {nodes.get('matched', 0)} nodes")
             return nodes.get("matched", 0) > 0 and nodes.get("updated", 0) == nodes["matched"]
 
-        wait_for("the sample policy to reach its nodes", arrived, timeout=90, every=1)
+        wait_for("the sample policy to reach its nodes", arrived, timeout=300, every=1)

@@ -54,7 +54,7 @@ class OperatorLinkTest : public testing::Test {
                               .node_name = "node1",
                               .delay = [](int) { return absl::Milliseconds(20); }},
         clock_);
-    link_->Start([this](SpecUpdate update) {
+    link_->Start([this](const SpecUpdate& update) {
       int count;
       {
         absl::MutexLock lock(&mutex_);
@@ -67,7 +67,7 @@ class OperatorLinkTest : public testing::Test {
 
   LinkStats WaitForStats(const char* what, const std::function<bool(const LinkStats&)>& holds) {
     const bool held = link_->AwaitStatsForTest(holds, absl::Seconds(60));
-    const LinkStats stats = link_->Stats();
+    LinkStats stats = link_->Stats();
     EXPECT_TRUE(held) << "waited for " << what << "; connected=" << stats.connected
                       << " connects=" << stats.connects_total;
     return stats;

@@ -340,7 +340,7 @@ TEST_F(AgentServerTest, RefusesMessagesThatAreTooLarge) {
   FakeAgent agent(Agent("agent@n1"));
   agent.Hello();
   NodeReclaimStatus status;
-  status.set_agent_version(std::string(300 * 1024, 'x'));
+  status.set_agent_version(std::string(size_t{300} * 1024, 'x'));
   agent.Report(status);
   EXPECT_EQ(agent.WaitForEnd().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
 }

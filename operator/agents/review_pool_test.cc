@@ -42,7 +42,7 @@ TEST(ReviewPool, BoundsWhatRunsAndWhatWaits) {
   {
     ReviewPool pool(reviewer, clock, {.threads = 2, .max_waiting = 3});
     const auto submit = [&] {
-      return pool.Submit("t", [&](absl::StatusOr<kube::TokenIdentity> review) {
+      return pool.Submit("t", [&](const absl::StatusOr<kube::TokenIdentity>& review) {
         EXPECT_TRUE(review.ok());
         ++answered;
       });
@@ -62,11 +62,11 @@ TEST(ReviewPool, DoesNotMakeAReviewThatWaitedTooLong) {
   BlockingReviewer reviewer;
   SimulatedClock clock;
   ReviewPool pool(reviewer, clock, {.threads = 1, .max_wait = absl::Seconds(10)});
-  ASSERT_TRUE(pool.Submit("first", [](absl::StatusOr<kube::TokenIdentity>) {}));
+  ASSERT_TRUE(pool.Submit("first", [](const absl::StatusOr<kube::TokenIdentity>&) {}));
   ASSERT_TRUE(Eventually("the first to run", [&] { return reviewer.running == 1; }));
   absl::Notification answered;
   absl::Status late;
-  ASSERT_TRUE(pool.Submit("late", [&](absl::StatusOr<kube::TokenIdentity> review) {
+  ASSERT_TRUE(pool.Submit("late", [&](const absl::StatusOr<kube::TokenIdentity>& review) {
     late = review.status();
     answered.Notify();
   }));
@@ -81,15 +81,15 @@ TEST(ReviewPool, StopAnswersWhatStillWaits) {
   BlockingReviewer reviewer;
   SimulatedClock clock;
   ReviewPool pool(reviewer, clock, {.threads = 1});
-  ASSERT_TRUE(pool.Submit("first", [](absl::StatusOr<kube::TokenIdentity>) {}));
+  ASSERT_TRUE(pool.Submit("first", [](const absl::StatusOr<kube::TokenIdentity>&) {}));
   ASSERT_TRUE(Eventually("the first to run", [&] { return reviewer.running == 1; }));
   std::atomic<bool> unavailable = false;
-  ASSERT_TRUE(pool.Submit("second", [&](absl::StatusOr<kube::TokenIdentity> review) {
+  ASSERT_TRUE(pool.Submit("second", [&](const absl::StatusOr<kube::TokenIdentity>& review) {
     unavailable = absl::IsUnavailable(review.status());
   }));
   std::thread stopper([&] { pool.Stop(); });
   ASSERT_TRUE(Eventually("the pool to take nothing more", [&] {
-    return !pool.Submit("x", [](absl::StatusOr<kube::TokenIdentity>) {});
+    return !pool.Submit("x", [](const absl::StatusOr<kube::TokenIdentity>&) {});
   }));
   reviewer.go_on.Notify();
   stopper.join();

@@ -85,8 +85,8 @@ TEST(PlaceOf, IsUniformBelowTheWholeFleetAndDiffersByPolicy) {
     if (tenth(place) == tenth(PlaceOf("policy-b", uid))) ++same_tenth;
   }
   // 2000 expected; the standard deviation is 42.
-  for (int count : tenths) EXPECT_NEAR(count, kNodes / 10, 250);
-  EXPECT_NEAR(same_tenth, kNodes / 10, 250);
+  for (int count : tenths) EXPECT_NEAR(count, kNodes / 10.0, 250);
+  EXPECT_NEAR(same_tenth, kNodes / 10.0, 250);
 }
 
 TEST(PlaceOf, IsStableAcrossReleases) { EXPECT_EQ(PlaceOf("policy", "node"), 1786330524); }

@@ -172,7 +172,7 @@ TEST(Resolve, ThresholdDividesTheFleet) {
       EXPECT_EQ(decision.revision, old_revision);
     }
   }
-  EXPECT_NEAR(served, kNodes / 4, 120);
+  EXPECT_NEAR(served, kNodes / 4.0, 120);
 }
 
 TEST(MakeNodeSpec, NamesThePolicyAndLeavesOutWhoIsSelected) {
