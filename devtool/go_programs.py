@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the Go programs of the cluster from the modules in e2e/cluster/programs/."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -74,7 +75,7 @@ def stage(name: str) -> Stage:
         tags = ["-tags", program.tags] if program.tags else []
         # -mod=readonly is Go's default: a go.sum that does not fit is an error, never an edit.
         run([go, "build", "-trimpath", *tags, "-ldflags", program.ldflags, "-o", out / program.name,
-             program.package], cwd=module, env={"CGO_ENABLED": "0"},
+             program.package], cwd=module, env=_environment(),
             log=paths.cache_root() / "logs" / f"go-{program.name}.log")
 
     key = key_of([module / "go.mod", module / "go.sum", program.package, program.ldflags, program.tags])
@@ -96,6 +97,13 @@ def toolchain(report: Report) -> str:
     series = f"golang-{wanted[0]}.{wanted[1]}"
     root = ensure(apt.unpacked("go-toolchain", [f"{series}-go", f"{series}-src"], 40, "trixie-backports"))
     return str(root / "usr/lib" / f"go-{wanted[0]}.{wanted[1]}" / "bin" / "go")
+
+
+def _environment() -> dict[str, str]:
+    """Go's caches lie in ours, so that nothing is left elsewhere and --purge (hence modcacherw) removes them."""
+    caches = paths.cache_root() / "go"
+    return {"CGO_ENABLED": "0", "GOCACHE": str(caches / "build"), "GOMODCACHE": str(caches / "modules"),
+            "GOFLAGS": f"{os.environ.get('GOFLAGS', '')} -modcacherw".strip()}
 
 
 def _go_line(mod: Path) -> tuple[int, ...]:

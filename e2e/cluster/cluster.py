@@ -46,7 +46,8 @@ class Cluster:
         return self.control_plane.kubeconfig
 
     def environment(self) -> dict[str, str]:
-        return {"KUBECONFIG": str(self.kubeconfig)}
+        """For kubectl and helm; their caches go where ours are."""
+        return {"KUBECONFIG": str(self.kubeconfig), "KUBECACHEDIR": str(self.folder / "kubectl")}
 
     def vm(self, name: str) -> Vm:
         return Vm(self.folder, self.plan, self.plan.node(name))
