@@ -214,8 +214,10 @@ std::vector<prometheus::MetricFamily> Operator::Collect() const {
     gauge(rows::kNodes, static_cast<double>(world->nodes().size()));
     gauge(rows::kPolicies, static_cast<double>(world->policies().size()));
     gauge(rows::kServedSpecs, static_cast<double>(world->spec_count()));
-    std::map<std::string, int> held = {
-        {reason::kPaused, 0}, {reason::kInvalidSpec, 0}, {reason::kRolloutPending, 0}};
+    std::map<std::string, int> held = {{reason::kPaused, 0},
+                                       {reason::kInvalidSpec, 0},
+                                       {reason::kNotImplemented, 0},
+                                       {reason::kRolloutPending, 0}};
     for (const auto& [name, plan] : world->nodes()) {
       if (plan.spec == nullptr) ++held[plan.hold_reason];
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from cluster import Api, Cluster, setting
+from cluster import Api, Cluster, condition, setting
 from waiting import holds_for, wait_for
 
 pytestmark = pytest.mark.usefixtures("clean")
@@ -85,6 +85,23 @@ def test_what_is_not_applied_yet_is_said(cluster: Cluster, api: Api) -> None:
         lambda: all(reasons().get(name) == "NotImplemented" for name in ("lruGen.enabled", "kswapd.auto")),
         60,
     )
+
+
+def test_a_policy_that_asks_for_a_canary_is_held_and_says_so(cluster: Cluster, api: Api) -> None:
+    node = cluster.patched[0]
+    before = cluster.read(node, SWAPPINESS)
+    assert before != "38"
+    spec = {"vm": {"swappiness": 38}}
+    api.apply_policy("p", spec | {"rollout": {"steps": [{"nodes": 1, "soak": "10m"}, {"nodes": "100%"}]}})
+
+    def stalled() -> dict[str, str]:
+        return condition(api.policy("p").get("status", {}), "Stalled")
+
+    wait_for("Stalled, NotImplemented", lambda: (stalled().get("status"), stalled().get("reason")) == ("True", "NotImplemented"), 60)
+    assert "remove spec.rollout.steps" in stalled()["message"]
+    holds_for("the value", lambda: cluster.read(node, SWAPPINESS) == before, 3)
+    api.apply_policy("p", spec)
+    wait_value(cluster, node, SWAPPINESS, "38")
 
 
 def test_a_rate_target_reclaims(cluster: Cluster, api: Api) -> None:

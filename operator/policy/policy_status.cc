@@ -18,6 +18,7 @@ using kswapd::v1alpha1::Condition;
 using kswapd::v1alpha1::NodeCounts;
 using kswapd::v1alpha1::NodeReclaimStatus;
 using kswapd::v1alpha1::ReclaimPolicyStatus;
+using kswapd::v1alpha1::Rollout;
 
 constexpr size_t kMaxWorst = 10;
 constexpr size_t kMaxWorstMessageBytes = 256;
@@ -127,12 +128,31 @@ struct Standstill {
   bool stalled;  // only the admin can end it
 };
 
+// What of spec.rollout this version does not apply. `onFailure: Rollback` is not said: the CRD
+// fills it in, so the admin may not have written it.
+std::string StepFields(bool has_pause) {
+  return has_pause ? "spec.rollout.steps and spec.rollout.onFailure are" : "spec.rollout.steps is";
+}
+
 std::optional<Standstill> FindStandstill(const Policy& policy,
                                          const PolicyObservation& observation) {
   if (!policy.invalid.empty()) {
     return Standstill{
         reason::kInvalidSpec,
         absl::StrCat("the spec is not applied and nodes keep what they have: ", policy.invalid),
+        true};
+  }
+  const bool released = policy.revision == policy.status.rollout().update_revision();
+  const bool has_steps = policy.spec.rollout().steps_size() > 0;
+  const bool has_pause = policy.spec.rollout().on_failure() == Rollout::Pause;
+  if (has_steps && !released) {
+    return Standstill{
+        reason::kNotImplemented,
+        absl::StrCat(StepFields(has_pause),
+                     " not applied by this version, which gives a change to all "
+                     "matching nodes at once; so the changed spec is not released and "
+                     "nodes keep what they have. To release it to all of them at "
+                     "once, remove spec.rollout.steps"),
         true};
   }
   if (const auto failed = CountFailed(policy, observation); !failed.empty()) {
@@ -143,11 +163,26 @@ std::optional<Standstill> FindStandstill(const Policy& policy,
                                    "; see status.worst"),
                       true};
   }
-  if (policy.spec.paused() && policy.revision != policy.status.rollout().update_revision()) {
+  if (policy.spec.paused() && !released) {
     return Standstill{reason::kPaused,
                       "spec.paused is true: the changed spec is not released and nodes keep what "
                       "they have",
                       false};
+  }
+  if (has_steps) {
+    return Standstill{reason::kNotImplemented,
+                      absl::StrCat(StepFields(has_pause),
+                                   " not applied by this version: nodes have this spec, and the "
+                                   "next change of it will be held until spec.rollout.steps is "
+                                   "removed; then it goes to all matching nodes at once"),
+                      true};
+  }
+  if (has_pause) {
+    return Standstill{reason::kNotImplemented,
+                      "spec.rollout.onFailure is not applied by this version, which judges no "
+                      "gates: a change goes to all matching nodes at once and nothing pauses it. "
+                      "Remove spec.rollout.onFailure",
+                      true};
   }
   return std::nullopt;
 }

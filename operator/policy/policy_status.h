@@ -38,8 +38,9 @@ kswapd::v1alpha1::NodeCounts CountNodes(const Policy& policy, const PolicyObserv
 //
 // Ready        every node on which the policy is in force runs its spec
 // Progressing  nodes are on their way to it
-// Stalled      it will not get further without the admin: the spec is not valid, or nodes could not
-//              apply it
+// Stalled      it will not get further without the admin: the spec is not valid or asks for what
+// this
+//              version does not apply, or nodes could not apply it
 // Conflicted   another policy selects the same nodes with the same priority
 kswapd::v1alpha1::ReclaimPolicyStatus NextPolicyStatus(const Policy& policy,
                                                        const PolicyObservation& observation,

@@ -72,6 +72,13 @@ TEST(NextPolicyStatus, CountsAndSaysHowFarItIs) {
   const Policy paused_unchanged = Edited(p, R"({"kswapd":{"workers":2},"paused":true})");
   Policy invalid = edited;
   invalid.invalid = "spec.kswapd.workers must be 1 to 16";
+  const Policy canary = Edited(p, R"({"kswapd":{"workers":3},"rollout":{"steps":[{"nodes":1}]}})");
+  const Policy canary_unchanged =
+      Edited(p, R"({"kswapd":{"workers":2},"rollout":{"steps":[{"nodes":1}]}})");
+  const Policy pause_on_failure =
+      Edited(p, R"({"kswapd":{"workers":2},"rollout":{"onFailure":"Pause"}})");
+  const Policy default_on_failure =
+      Edited(p, R"({"kswapd":{"workers":2},"rollout":{"onFailure":"Rollback"}})");
   struct Case {
     const char* name;
     Policy policy;
@@ -154,6 +161,29 @@ TEST(NextPolicyStatus, CountsAndSaysHowFarItIs) {
        "1 1 1 1 0 0 0",
        "Ready=False InvalidSpec, Progressing=False InvalidSpec",
        ", Stalled=True InvalidSpec, Conflicted=False NoConflict"},
+      {"asks for steps, with an edit",
+       canary,
+       {View("a", {r})},
+       "1 1 1 1 0 0 0",
+       "Ready=False NotImplemented, Progressing=False NotImplemented",
+       ", Stalled=True NotImplemented, Conflicted=False NoConflict"},
+      {"asks for steps, without an edit",
+       canary_unchanged,
+       {View("a", {r})},
+       "1 1 1 1 0 0 0",
+       "Ready=False NotImplemented, Progressing=False NotImplemented",
+       ", Stalled=True NotImplemented, Conflicted=False NoConflict"},
+      {"asks to pause on failure",
+       pause_on_failure,
+       {View("a", {r})},
+       "1 1 1 1 0 0 0",
+       "Ready=False NotImplemented, Progressing=False NotImplemented",
+       ", Stalled=True NotImplemented, Conflicted=False NoConflict"},
+      {"the default of onFailure",
+       default_on_failure,
+       {View("a", {r})},
+       "1 1 1 1 0 0 0",
+       "Ready=True AllNodesApplied, Progressing=False AllNodesApplied"},
       {"mode Observe",
        p,
        {View("a", {r, "False/Observed"}), View("b", {r, "False/Observed"})},
@@ -211,6 +241,21 @@ TEST(NextPolicyStatus, SaysWhatIsWrongWithTheSpec) {
   EXPECT_THAT(FindCondition(status.conditions(), "Stalled")->message(),
               HasSubstr("spec.kswapd.workers must be 1 to 16"));
   EXPECT_FALSE(status.has_rollout());
+}
+
+TEST(NextPolicyStatus, SaysWhatOfTheRolloutIsNotAppliedAndTheWayOut) {
+  const auto message = [](const char* spec) {
+    const auto status = NextPolicyStatus(NewPolicy("p", spec), {}, kNow);
+    EXPECT_FALSE(status.has_rollout());
+    return FindCondition(status.conditions(), "Stalled")->message();
+  };
+  const std::string steps =
+      message(R"({"rollout":{"steps":[{"nodes":1}],"onFailure":"Rollback"}})");
+  EXPECT_THAT(steps, HasSubstr("spec.rollout.steps is not applied"));
+  EXPECT_THAT(steps, HasSubstr("nodes keep what they have"));
+  EXPECT_THAT(steps, HasSubstr("remove spec.rollout.steps"));
+  EXPECT_THAT(message(R"({"rollout":{"steps":[{"nodes":1}],"onFailure":"Pause"}})"),
+              HasSubstr("spec.rollout.steps and spec.rollout.onFailure are not applied"));
 }
 
 TEST(NextPolicyStatus, ListsTheTenWorstGravestFirst) {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "common/reasons.h"
 #include "operator/policy/content_hash.h"
+#include "operator/policy/rollout.h"
 #include "operator/policy/selector.h"
 
 namespace reclaim::op {
@@ -51,12 +52,6 @@ void ExplainWinner(absl::Span<const Policy* const> losers, Decision& decision) {
       "; the older policy wins");
 }
 
-const char* WhyHeld(const Policy& policy) {
-  if (!policy.invalid.empty()) return reason::kInvalidSpec;
-  if (policy.spec.paused()) return reason::kPaused;
-  return reason::kRolloutPending;
-}
-
 }  // namespace
 
 Decision Resolve(absl::Span<const Policy> policies, const Node& node) {
@@ -74,7 +69,8 @@ Decision Resolve(absl::Span<const Policy> policies, const Node& node) {
     decision.kind = Decision::Kind::kServe;
   } else {
     decision.kind = Decision::Kind::kHold;
-    decision.hold_reason = WhyHeld(winner);
+    const char* why = WhyNotReleased(winner);
+    decision.hold_reason = why == nullptr ? reason::kRolloutPending : why;
   }
   return decision;
 }

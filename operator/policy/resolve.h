@@ -25,7 +25,7 @@ struct Decision {
   // OnlyMatch, HighestPriority or OlderWinsTie; a word of common/reasons.h.
   std::string reason;
   std::string message;
-  // kHold: InvalidSpec, Paused or RolloutPending.
+  // kHold: InvalidSpec, NotImplemented, Paused or RolloutPending.
   std::string hold_reason;
   // Losers with the winner's priority.
   std::vector<const Policy*> tied;
@@ -37,12 +37,13 @@ struct Decision {
 // - Candidates are the policies that have been released (status.rollout.updateRevision is set) and
 // whose
 //   nodeSelector matches. A policy that was never released, because it is new, paused from the
-//   start or not valid, disturbs nobody.
+//   start, not valid or asks for rollout steps, disturbs nobody.
 // - The highest priority wins (absent: 0); among equals the older one, then the smaller name.
 // - The node wants the winner's update_revision when its place (PlaceOf) is below the threshold,
 //   and current_revision otherwise.
 // - When that revision is the live spec's it is served. Otherwise the node keeps what it has
-//   (docs/decisions/010): the spec is paused or not valid, or the release is about to be written.
+//   (docs/decisions/010): the spec is paused, not valid or asks for rollout
+//   steps, or the release is about to be written.
 Decision Resolve(absl::Span<const Policy> policies, const Node& node);
 
 // The message for the agent. Call it for kNoPolicy and kServe only.

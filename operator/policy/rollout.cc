@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operator/policy/rollout.h"
 
+#include "common/reasons.h"
 #include "operator/policy/content_hash.h"
 
 namespace reclaim::op {
@@ -9,12 +10,20 @@ std::string FormatTimestamp(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
 }
 
+const char* WhyNotReleased(const Policy& policy) {
+  if (!policy.invalid.empty()) return reason::kInvalidSpec;
+  if (policy.spec.rollout().steps_size() > 0) return reason::kNotImplemented;
+  if (policy.spec.paused()) return reason::kPaused;
+  return nullptr;
+}
+
 kswapd::v1alpha1::RolloutStatus NextRollout(const Policy& policy,
                                             const kswapd::v1alpha1::NodeCounts& counts,
                                             absl::Time now) {
   kswapd::v1alpha1::RolloutStatus next = policy.status.rollout();
   if (!policy.invalid.empty() || policy.spec.paused()) return next;
   if (next.update_revision() != policy.revision) {
+    if (WhyNotReleased(policy) != nullptr) return next;
     if (next.current_revision().empty()) next.set_current_revision(policy.revision);
     next.set_update_revision(policy.revision);
     next.set_step(0);

@@ -60,6 +60,24 @@ TEST(NextRollout, APausedOrInvalidEditIsNotReleased) {
   EXPECT_EQ(NextRollout(invalid, Counts(3, 3), kNow).update_revision(), old.revision);
 }
 
+const char kCanary[] =
+    R"({"kswapd":{"workers":3},"rollout":{"steps":[{"nodes":1,"soak":"10m"},{"nodes":"100%"}]}})";
+
+TEST(NextRollout, AChangeThatAsksForStepsIsNotReleased) {
+  const Policy old = ReleasedPolicy("a", kTwo);
+  EXPECT_EQ(NextRollout(Edited(old, kCanary), Counts(3, 3), kNow).SerializeAsString(),
+            old.status.rollout().SerializeAsString());
+  EXPECT_EQ(NextRollout(NewPolicy("a", kCanary), Counts(0, 0), kNow).ByteSizeLong(), 0u);
+  const Policy way_out = Edited(Edited(old, kCanary), kThree);
+  EXPECT_EQ(NextRollout(way_out, Counts(3, 3), kNow).update_revision(), way_out.revision);
+}
+
+TEST(NextRollout, WhatIsReleasedBecomesCurrentAlsoWhenStepsAreAskedForLater) {
+  Policy policy = Edited(ReleasedPolicy("a", kThree), kCanary);
+  policy.status.mutable_rollout()->set_current_revision("older");
+  EXPECT_EQ(NextRollout(policy, Counts(3, 3), kNow).current_revision(), policy.revision);
+}
+
 TEST(NextRollout, APolicyThatIsPausedFromTheStartIsNotReleased) {
   EXPECT_EQ(NextRollout(NewPolicy("a", R"({"paused":true})"), Counts(0, 0), kNow).ByteSizeLong(),
             0u);
