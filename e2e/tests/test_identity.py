@@ -106,7 +106,13 @@ def test_refuses_and_counts_an_expired_token(cluster: Cluster, api: Api, message
     wait_for("the refusal to be counted", lambda: rejected(cluster).get("not_authenticated", 0) > before, 60)
 
 
-def test_refuses_plain_tcp(messages: Any, address: str, api: Api, cluster: Cluster) -> None:
+def failed_handshakes(cluster: Cluster) -> float:
+    return sum(float(s["value"][1]) for s in cluster.promql("reclaim_operator_tls_handshake_failures_total"))
+
+
+def test_refuses_and_counts_plain_tcp(messages: Any, address: str, api: Api, cluster: Cluster) -> None:
+    before = failed_handshakes(cluster)
     with pytest.raises(Refused) as refusal:
         first_push(messages, address, None, token(api, api.agent_pod(cluster.patched[0])))
     assert refusal.value.code == grpc.StatusCode.UNAVAILABLE
+    wait_for("the failed handshake to be counted", lambda: failed_handshakes(cluster) > before, 60)
