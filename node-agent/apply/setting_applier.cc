@@ -125,12 +125,18 @@ void SettingApplier::LookEnforcing(int64_t current, bool restore, absl::Duration
   }
   JournalEntry* entry = journal_.Find(key);
   if (entry == nullptr) {
-    entry = &journal_.Put(key, {current, {}, {}, value, restore});
+    entry = &journal_.Put(key, {current, {}, {}, {}, restore});
     if (current == value) *entry = {current, value, current, {}, restore};
   }
   entry->restore = restore;
+  if (entry->pending.has_value()) {
+    // Announced and never confirmed: the value is ours, whichever it is.
+    if (entry->effective.has_value() || current != entry->original) entry->effective = current;
+    entry->requested.reset();
+    entry->pending.reset();
+  }
 
-  const bool confirmed = entry->effective.has_value() && !entry->pending.has_value();
+  const bool confirmed = entry->effective.has_value();
   if (confirmed && entry->effective == current) {
     memory.uncorrected.reset();
     if (entry->requested == value) {
@@ -174,6 +180,7 @@ void SettingApplier::Write(absl::Duration now, Plan& plan) {
   Memory& memory = memory_[setting.key];
   JournalEntry& entry = *journal_.Find(setting.key);
 
+  const std::optional<int64_t> before = plan.report.effective;
   const int error = writer_.Write(setting.file, absl::StrCat(value));
   const Maybe<int64_t> read = ReadInteger(setting.file);
   if (read.ok() && read->has_value()) plan.report.effective = **read;
@@ -185,7 +192,17 @@ void SettingApplier::Write(absl::Duration now, Plan& plan) {
         setting.file.name, " reads back ", plan.report.effective.value_or(0),
         ". It is tried again with a back-off, and at once when the spec changes.");
     Report(reason::kRefused, memory.refusal_message, plan.report);
+    if (!read.ok() || !read->has_value()) {
+      entry.pending = value;  // nobody knows: either value is ours
+      return;
+    }
     entry.pending.reset();
+    if (before != **read) {
+      // It failed halfway (kswapd_threads: some of the workers, then ENOMEM). Where it stopped is
+      // ours, and is what nobody asked for.
+      entry.requested.reset();
+      entry.effective = **read;
+    }
     if (!entry.effective.has_value()) journal_.Erase(setting.key);
     return;
   }

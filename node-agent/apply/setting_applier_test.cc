@@ -52,6 +52,13 @@ class SettingApplierTest : public testing::Test {
     applier_->NewSpec();
     return Apply({}).at(0);
   }
+  // Writes from now on change the value and fail all the same; nullptr ends it.
+  void RefuseAfterPutting(const std::string& value) {
+    writer_.Answer(kSwappiness, [this, value](absl::string_view) {
+      host_.Put(kSwappinessFile, value);
+      return ENOMEM;
+    });
+  }
   std::string value() const {
     const std::string text = host_.Get(kSwappinessFile);
     return text.substr(0, text.find('\n'));
@@ -251,6 +258,89 @@ TEST_F(SettingApplierTest, AChangeOfTheSpecIsNoForeignWrite) {
   EXPECT_EQ(report.reason, reason::kApplied);
   EXPECT_EQ(report.overridden_total, 0u);
   EXPECT_EQ(report.original, 60);
+}
+
+// --- Writes that succeed in part: the kernel started some of the workers, then had no memory.
+
+TEST_F(SettingApplierTest, ARefusedWriteThatChangedTheValueKeepsTheTrueOriginal) {
+  RefuseAfterPutting("50");
+  SettingReport report = ApplyOne(45);
+  EXPECT_EQ(report.reason, reason::kRefused);
+  EXPECT_THAT(report.message, HasSubstr("wanted 45, the kernel says ENOMEM"));
+  EXPECT_THAT(report.message, HasSubstr("reads back 50"));
+  EXPECT_EQ(report.effective, 50);
+  EXPECT_EQ(report.original, 60);
+
+  // Tried again, with the same original, and no one else is blamed.
+  writer_.Answer(kSwappiness, nullptr);
+  now_ += absl::Seconds(10);
+  report = ApplyOne(45);
+  EXPECT_EQ(report.reason, reason::kApplied);
+  EXPECT_EQ(report.original, 60);
+  EXPECT_EQ(report.overridden_total, 0u);
+  EXPECT_EQ(Leave().reason, reason::kRestored);
+  EXPECT_EQ(value(), "60");
+}
+
+TEST_F(SettingApplierTest, RestoresFromARefusedFirstWriteThatChangedTheValue) {
+  RefuseAfterPutting("50");
+  ApplyOne(45);
+  Restart("boot-1");
+  writer_.Answer(kSwappiness, nullptr);
+  EXPECT_EQ(Leave().reason, reason::kRestored);
+  EXPECT_EQ(value(), "60");
+}
+
+TEST_F(SettingApplierTest, ARefusedChangeThatStoppedHalfwayIsNoForeignWrite) {
+  ApplyOne(45);
+  RefuseAfterPutting("41");
+  SettingReport report = ApplyOne(40);
+  EXPECT_EQ(report.reason, reason::kRefused);
+  EXPECT_EQ(report.effective, 41);
+  now_ += absl::Seconds(10);
+  RefuseAfterPutting("41");
+  report = ApplyOne(40);
+  EXPECT_EQ(report.reason, reason::kRefused);
+  EXPECT_EQ(report.overridden_total, 0u);
+
+  // Back to what was in force before: it is written, for it is in force no longer.
+  writer_.Answer(kSwappiness, nullptr);
+  applier_->NewSpec();
+  report = ApplyOne(45);
+  EXPECT_EQ(report.reason, reason::kApplied);
+  EXPECT_EQ(report.overridden_total, 0u);
+  EXPECT_EQ(value(), "45");
+}
+
+TEST_F(SettingApplierTest, RestoresFromARefusedChangeThatStoppedHalfway) {
+  ApplyOne(45);
+  RefuseAfterPutting("41");
+  ApplyOne(40);
+  writer_.Answer(kSwappiness, nullptr);
+  EXPECT_EQ(Leave().reason, reason::kRestored);
+  EXPECT_EQ(value(), "60");
+}
+
+TEST_F(SettingApplierTest, ARestoreThatStoppedHalfwayIsTriedAgain) {
+  ApplyOne(45);
+  RefuseAfterPutting("55");
+  EXPECT_EQ(Leave().reason, reason::kRefused);
+  writer_.Answer(kSwappiness, nullptr);
+  now_ += absl::Seconds(10);
+  EXPECT_EQ(Apply({}).at(0).reason, reason::kRestored);
+  EXPECT_EQ(value(), "60");
+}
+
+TEST_F(SettingApplierTest, KilledAfterTheWriteAndRefusedThenItKeepsTheTrueOriginal) {
+  journal_->Put({"vm.swappiness", std::nullopt}, {60, {}, {}, 45, true});
+  ASSERT_TRUE(journal_->Save().ok());
+  host_.Put(kSwappinessFile, "45\n");
+  Restart("boot-1");
+  writer_.Answer(kSwappiness, [](absl::string_view) { return ENOMEM; });
+  EXPECT_EQ(ApplyOne(40).original, 60);
+  writer_.Answer(kSwappiness, nullptr);
+  EXPECT_EQ(Leave().reason, reason::kRestored);
+  EXPECT_EQ(value(), "60");
 }
 
 // --- Restarts.

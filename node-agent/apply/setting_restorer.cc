@@ -80,6 +80,15 @@ SettingReport SettingRestorer::TakeBack(const SettingKey& key, const JournalEntr
   if (const int error = writer_.Write(setting->file, absl::StrCat(entry.original)); error != 0) {
     done = false;
     backoff_[key].Failed(now);
+    // It may have failed halfway; where it stopped is as much ours as what it began from.
+    if (const Maybe<int64_t> stopped = ReadInteger(setting->file);
+        stopped.ok() && stopped->has_value()) {
+      report.effective = **stopped;
+      JournalEntry& ours_still = *journal_.Find(key);
+      ours_still.requested.reset();
+      ours_still.effective = **stopped;
+      ours_still.pending.reset();
+    }
     return say(reason::kRefused,
                absl::StrCat(DescribeKey(key), ": the original ", entry.original,
                             " cannot be written back, the kernel says ", ErrnoName(error),

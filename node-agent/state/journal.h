@@ -29,6 +29,7 @@ struct JournalEntry {
   // The value before the first write of this boot.
   int64_t original = 0;
   // The value last asked for, and what read back after it; absent until a write has succeeded.
+  // After a write that failed halfway `effective` is where it stopped, and `requested` is absent.
   std::optional<int64_t> requested;
   std::optional<int64_t> effective;
   // A write that has been announced and not yet confirmed: after a crash the value may be either.
