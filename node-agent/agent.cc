@@ -102,27 +102,20 @@ void Agent::TakeSpec() {
     absl::MutexLock lock(&mutex_);
     offered.swap(offered_);
   }
-  if (!offered.has_value()) return;
   // A reconnect may bring what is in force already.
-  if (!offered->version.empty() && current_.has_value() && offered->version == current_->version) {
-    return;
+  const bool in_force = offered.has_value() && !offered->version.empty() && current_.has_value() &&
+                        offered->version == current_->version;
+  if (offered.has_value() && !in_force) {
+    Adopt(*std::move(offered), /*store=*/true);
+  } else if (checkpoint_stale_) {
+    StoreCheckpoint();
   }
-  Adopt(*std::move(offered), /*store=*/true);
 }
 
 void Agent::Adopt(SpecUpdate update, bool store) {
-  if (store && parts_.checkpoint != nullptr) {
-    const absl::Status stored = parts_.checkpoint->Store(update);
-    source_fault_.clear();
-    if (!stored.ok()) {
-      // Applied all the same: working without a net is better than not working.
-      ++checkpoint_errors_total_;
-      source_fault_ = absl::StrCat("the spec cannot be kept for a restart: ", stored.message());
-      LogError("checkpoint not written", {{"error", stored.message()}});
-    }
-  }
   current_ = std::move(update);
   new_spec_ = true;
+  if (store && parts_.checkpoint != nullptr) StoreCheckpoint();
   const NodeSpec& spec = current_->spec;
   unimplemented_ =
       spec.has_policy() ? FindUnimplemented(spec.spec(), SpecFields()) : std::vector<std::string>();
@@ -130,6 +123,20 @@ void Agent::Adopt(SpecUpdate update, bool store) {
                               {"revision", spec.policy().revision()},
                               {"version", current_->version},
                               {"not_implemented", absl::StrJoin(unimplemented_, ",")}});
+}
+
+void Agent::StoreCheckpoint() {
+  const absl::Status stored = parts_.checkpoint->Store(*current_);
+  const bool was_stale = std::exchange(checkpoint_stale_, !stored.ok());
+  if (stored.ok()) {
+    source_fault_.clear();
+    if (was_stale) LogInfo("checkpoint written at last", {{"version", current_->version}});
+    return;
+  }
+  // Applied all the same: working without a net is better than not working.
+  ++checkpoint_errors_total_;
+  source_fault_ = absl::StrCat("the spec cannot be kept for a restart: ", stored.message());
+  if (!was_stale) LogError("checkpoint not written", {{"error", stored.message()}});
 }
 
 void Agent::Tick() {

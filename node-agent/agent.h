@@ -77,6 +77,7 @@ class Agent {
   void Run();
   void TakeSpec();
   void Adopt(SpecUpdate update, bool store);
+  void StoreCheckpoint();
   std::vector<SettingReport> ApplySpec(const HostFeatures& features, bool new_spec,
                                        absl::Duration now);
   std::vector<TargetReport> TargetsForStatus(bool new_spec);
@@ -95,6 +96,7 @@ class Agent {
   bool new_spec_ = true;
   std::vector<std::string> unimplemented_;
   std::string source_fault_;
+  bool checkpoint_stale_ = false;  // holds an older spec than current_; tried again each tick
   std::vector<TargetReport> status_targets_;
   absl::Duration amounts_at_ = -absl::InfiniteDuration();
   uint64_t ticks_total_ = 0;

@@ -232,6 +232,21 @@ TEST_F(AgentTest, AppliesASpecThatItCannotKeepAndSaysSo) {
   EXPECT_EQ(agent_->View()->checkpoint_errors_total, 1u);
 }
 
+TEST_F(AgentTest, KeepsASpecForARestartAsSoonAsItCan) {
+  Tick("policy { name: 'old' } spec { vm { swappiness: 30 } }", "v0");
+  host_.Put("state/checkpoint.pb.new/in-the-way", "");
+  Tick(kFourWorkers);
+  EXPECT_THAT(Message(Tick(), "Degraded"), HasSubstr("cannot be kept for a restart"));
+  const uint64_t errors = agent_->View()->checkpoint_errors_total;
+  host_.Remove("state/checkpoint.pb.new");
+  // A reconnect brings the same version; it makes no difference.
+  EXPECT_EQ(Condition(Tick(kFourWorkers), "Degraded"), "False AsExpected");
+  EXPECT_EQ(agent_->View()->checkpoint_errors_total, errors);
+  Restart();
+  EXPECT_EQ(Tick().policy().name(), "four");
+  EXPECT_EQ(host_.Get("proc/sys/vm/swappiness"), "45");
+}
+
 TEST_F(AgentTest, TheStatusOfAQuietRoundIsTheSameBytes) {
   PutWorkerFiles();
   const std::string first = Tick(kFourWorkers).SerializeAsString();
