@@ -46,7 +46,12 @@ void ProactiveReclaimer::SetTargets(std::vector<TargetPlan> plans, ApplyMode mod
     Target target;
     const auto old = std::find_if(targets_.begin(), targets_.end(),
                                   [&](const Target& t) { return t.plan.name == plan.name; });
-    if (old != targets_.end()) target.report = old->report;
+    if (old != targets_.end()) {
+      target.report = old->report;
+      // Words about the old spec; the new one has not been tried.
+      target.report.reason.clear();
+      target.report.message.clear();
+    }
     target.report.name = plan.name;
     target.plan = std::move(plan);
     target.progress.credit_at = now;
@@ -120,10 +125,9 @@ absl::Duration ProactiveReclaimer::RunTarget(size_t index, uint64_t generation) 
     absl::MutexLock lock(&mutex_);
     if (stopping_ || generation_ != generation) return absl::ZeroDuration();
     Target& target = targets_[index];
-    if (!target.plan.refusal_reason.empty() || mode_ != ApplyMode::kEnforce) {
-      return absl::InfiniteDuration();
-    }
+    if (!target.plan.refusal_reason.empty()) return absl::InfiniteDuration();
     if (now >= target.expand_at) Refresh(target, now);
+    if (mode_ != ApplyMode::kEnforce) return target.expand_at - now;
     chunk = NextReclaimChunk(target.plan.rate, target.progress, page_bytes, now);
     if (chunk.bytes == 0) return std::min(chunk.wait, target.expand_at - now);
     place = target.places[chunk.place];
@@ -150,38 +154,37 @@ absl::Duration ProactiveReclaimer::RunTarget(size_t index, uint64_t generation) 
 
 void ProactiveReclaimer::Count(const ReclaimChunk& chunk, const ReclaimPlace& place,
                                const ReclaimOutcome& outcome, Target& target) {
-  TargetReport& report = target.report;
-  AddAmounts(chunk, outcome, report);
-  if (outcome.error == 0 || outcome.error == EAGAIN) {
-    Report(reason::kReclaiming, Describe(target.plan, target.places.size()), report);
-    return;
-  }
+  AddAmounts(chunk, outcome, target.report);
   // A cgroup that has ended meanwhile is no fault; the next expansion leaves it out.
   if (outcome.error == ENOENT || outcome.error == ENODEV) {
     target.expand_at = std::min(target.expand_at, clock_.Monotonic() + absl::Seconds(1));
     return;
   }
-  Report(reason::kRefused,
-         absl::StrCat("asked ", chunk.bytes, " bytes",
-                      target.plan.swappiness.empty() ? "" : " with swappiness=",
-                      target.plan.swappiness, ", the kernel says ", ErrnoName(outcome.error), " (",
-                      ReclaimFile(files_, place).name, ")"),
-         report);
+  std::string& refusal = target.refusals[chunk.place];
+  refusal.clear();
+  if (outcome.error != 0 && outcome.error != EAGAIN) {
+    refusal = absl::StrCat(
+        "asked ", chunk.bytes, " bytes",
+        target.plan.swappiness.empty() ? "" : " with swappiness=", target.plan.swappiness,
+        ", the kernel says ", ErrnoName(outcome.error), " (", ReclaimFile(files_, place).name, ")");
+  }
+  Conclude(target);
 }
 
 void ProactiveReclaimer::Refresh(Target& target, absl::Duration now) {
   target.expand_at = now + kExpandInterval;
   if (!target.plan.refusal_reason.empty()) {
-    Report(target.plan.refusal_reason.c_str(), target.plan.refusal_message, target.report);
+    Conclude(target);
     return;
   }
   std::vector<ReclaimPlace> places;
   for (int id : target.plan.numa_nodes) places.push_back({id, ""});
-  absl::Status problem;
+  target.problem.clear();
+  target.missing.clear();
   for (const std::string& pattern : target.plan.cgroup_patterns) {
     absl::StatusOr<std::vector<std::string>> cgroups = ExpandCgroups(files_, pattern, kMaxPlaces);
     if (!cgroups.ok()) {
-      problem = cgroups.status();
+      target.problem = std::string(cgroups.status().message());
       continue;
     }
     for (std::string& cgroup : *cgroups) {
@@ -190,41 +193,62 @@ void ProactiveReclaimer::Refresh(Target& target, absl::Duration now) {
       if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
     }
   }
-  std::string missing;
   std::vector<ReclaimPlace> usable;
   for (ReclaimPlace& place : places) {
     const KernelFile file = ReclaimFile(files_, place);
     if (Exists(file)) {
       usable.push_back(std::move(place));
-    } else if (missing.empty()) {
-      missing = file.name;
+    } else if (target.missing.empty()) {
+      target.missing = file.name;
     }
   }
 
   // Places that stay keep their history.
   std::vector<PlaceState> states;
+  std::vector<std::string> refusals;
   for (const ReclaimPlace& place : usable) {
     const auto old = std::find(target.places.begin(), target.places.end(), place);
-    states.push_back(old == target.places.end()
-                         ? PlaceState()
-                         : target.progress.places[old - target.places.begin()]);
+    const size_t index = old - target.places.begin();
+    const bool stays = old != target.places.end();
+    states.push_back(stays ? target.progress.places[index] : PlaceState());
+    refusals.push_back(stays ? target.refusals[index] : "");
   }
   target.places = std::move(usable);
+  target.refusals = std::move(refusals);
   target.progress.places = std::move(states);
+  Conclude(target);
+}
 
-  if (!problem.ok()) {
-    Report(reason::kRefused, std::string(problem.message()), target.report);
-  } else if (target.places.empty() && !missing.empty()) {
-    Report(reason::kUnsupported, absl::StrCat("this kernel has no ", missing), target.report);
+void ProactiveReclaimer::Conclude(Target& target) {
+  TargetReport& report = target.report;
+  const size_t places = target.places.size();
+  const auto refuses = [](const std::string& refusal) { return !refusal.empty(); };
+  const size_t refusing = std::count_if(target.refusals.begin(), target.refusals.end(), refuses);
+  if (!target.plan.refusal_reason.empty()) {
+    Report(target.plan.refusal_reason.c_str(), target.plan.refusal_message, report);
+  } else if (!target.problem.empty()) {
+    Report(reason::kRefused, target.problem, report);
+  } else if (places == 0 && !target.missing.empty()) {
+    Report(reason::kUnsupported, absl::StrCat("this kernel has no ", target.missing), report);
   } else if (mode_ == ApplyMode::kObserve) {
     Report(reason::kObserved,
-           absl::StrCat("mode is Observe: would reclaim ",
-                        Describe(target.plan, target.places.size())),
-           target.report);
+           absl::StrCat("mode is Observe: would reclaim ", Describe(target.plan, places)), report);
   } else if (mode_ == ApplyMode::kPaused) {
-    Report(reason::kPaused, "the policy is paused; nothing is reclaimed", target.report);
-  } else if (target.report.reason != reason::kRefused) {
-    Report(reason::kReclaiming, Describe(target.plan, target.places.size()), target.report);
+    Report(reason::kPaused, "the policy is paused; nothing is reclaimed", report);
+  } else if (refusing == 0) {
+    Report(reason::kReclaiming, Describe(target.plan, places), report);
+  } else {
+    const std::string& first =
+        *std::find_if(target.refusals.begin(), target.refusals.end(), refuses);
+    if (refusing < places) {
+      Report(reason::kReclaiming,
+             absl::StrCat(Describe(target.plan, places), "; ", refusing, " of ", places,
+                          " places refuse", refusing == 1 ? "s" : "", ": ", first),
+             report);
+    } else {
+      Report(reason::kRefused,
+             places == 1 ? first : absl::StrCat("all ", places, " places refuse: ", first), report);
+    }
   }
 }
 

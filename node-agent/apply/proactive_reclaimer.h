@@ -33,7 +33,7 @@ class ProactiveReclaimer {
   ProactiveReclaimer& operator=(const ProactiveReclaimer&) = delete;
 
   // The targets from now on. One that keeps its name keeps its counters. Modes other than kEnforce
-  // run nothing.
+  // reclaim nothing, and follow the cgroups all the same.
   void SetTargets(std::vector<TargetPlan> plans, ApplyMode mode);
 
   // One for each target, in order.
@@ -54,8 +54,13 @@ class ProactiveReclaimer {
   struct Target {
     TargetPlan plan;
     std::vector<ReclaimPlace> places;
+    // For each place, what the kernel said to its last chunk; empty = it took it.
+    std::vector<std::string> refusals;
     RateProgress progress;
     absl::Duration expand_at;
+    // Of the last expansion; empty = none.
+    std::string problem;  // a pattern that cannot be expanded
+    std::string missing;  // a file that the kernel does not have
     TargetReport report;
   };
 
@@ -64,6 +69,8 @@ class ProactiveReclaimer {
   void Refresh(Target& target, absl::Duration now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Count(const ReclaimChunk& chunk, const ReclaimPlace& place, const ReclaimOutcome& outcome,
              Target& target) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // One report out of what is known of all places: the same until one of them changes.
+  void Conclude(Target& target) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const HostFiles& files_;
   KernelWriter& writer_;

@@ -115,12 +115,84 @@ TEST_F(ProactiveReclaimerTest, ReportsARefusalUntilItWorksAgain) {
   EXPECT_EQ(Report().reason, reason::kReclaiming);
 }
 
+TEST_F(ProactiveReclaimerTest, ARefusalEndsWithTheSpecThatWasRefused) {
+  AnswerNode(0, 256, EINVAL);
+  TargetPlan plan = NumaPlan({0});
+  plan.swappiness = "max";
+  reclaimer_.SetTargets({plan}, ApplyMode::kEnforce);
+  clock_.Advance(absl::Seconds(1));
+  reclaimer_.RunDue();
+  ASSERT_EQ(Report().reason, reason::kRefused);
+  reclaimer_.SetTargets({NumaPlan({0}, 0)},
+                        ApplyMode::kEnforce);  // a rate of 0: no chunk will tell
+  EXPECT_EQ(Report().reason, reason::kReclaiming);
+  EXPECT_EQ(Report().errors_total, 1u);  // counters go on
+}
+
+TEST_F(ProactiveReclaimerTest, ARefusalEndsWithItsPlace) {
+  TargetPlan plan = NumaPlan({});
+  plan.cgroup_patterns = {"/pods/*"};
+  host_.Put("sys/fs/cgroup/pods/a/memory.reclaim", "");
+  writer_.Answer("/sys/fs/cgroup/pods/a/memory.reclaim", [](absl::string_view) { return EINVAL; });
+  reclaimer_.SetTargets({plan}, ApplyMode::kEnforce);
+  clock_.Advance(absl::Seconds(1));
+  reclaimer_.RunDue();
+  ASSERT_EQ(Report().reason, reason::kRefused);
+  host_.Remove("sys/fs/cgroup/pods/a");
+  clock_.Advance(ProactiveReclaimer::kExpandInterval);
+  reclaimer_.RunDue();
+  EXPECT_EQ(Report().reason, reason::kReclaiming);
+  EXPECT_EQ(Report().message, "1Mi/s over 0 cgroups");
+}
+
+TEST_F(ProactiveReclaimerTest, PlacesThatRefuseAndPlacesThatWorkMakeOneStableReport) {
+  AnswerNode(0, 0, 0);
+  AnswerNode(1, 256, EINVAL);
+  reclaimer_.SetTargets({NumaPlan({0, 1})}, ApplyMode::kEnforce);
+  for (int i = 0; i < 2; ++i) {  // both have been tried
+    clock_.Advance(absl::Seconds(2));
+    reclaimer_.RunDue();
+  }
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(Report().reason, reason::kReclaiming);
+    EXPECT_EQ(
+        Report().message,
+        absl::StrCat("1Mi/s over 2 NUMA nodes; 1 of 2 places refuses: asked 1048576 bytes, the "
+                     "kernel says EINVAL (Invalid argument) (",
+                     kNode1, ")"));
+    clock_.Advance(absl::Seconds(2));
+    reclaimer_.RunDue();
+  }
+  EXPECT_GT(Report().errors_total, 1u);
+  // All of them: nothing is reclaimed.
+  AnswerNode(0, 256, EINVAL);
+  clock_.Advance(absl::Seconds(2));
+  reclaimer_.RunDue();
+  EXPECT_EQ(Report().reason, reason::kRefused);
+  EXPECT_THAT(Report().message, HasSubstr("all 2 places refuse: asked 1048576 bytes"));
+}
+
+TEST_F(ProactiveReclaimerTest, ObserveFollowsCgroupsThatComeAndGo) {
+  TargetPlan plan = NumaPlan({});
+  plan.cgroup_patterns = {"/pods/*"};
+  host_.Put("sys/fs/cgroup/pods/a/memory.reclaim", "");
+  reclaimer_.SetTargets({plan}, ApplyMode::kObserve);
+  EXPECT_THAT(Report().message, HasSubstr("over 1 cgroup"));
+  host_.Put("sys/fs/cgroup/pods/b/memory.reclaim", "");
+  clock_.Advance(ProactiveReclaimer::kExpandInterval - absl::Seconds(1));
+  EXPECT_EQ(reclaimer_.RunDue(), absl::Seconds(1));  // the next expansion
+  clock_.Advance(absl::Seconds(1));
+  EXPECT_EQ(reclaimer_.RunDue(), ProactiveReclaimer::kExpandInterval);
+  EXPECT_EQ(Report().reason, reason::kObserved);
+  EXPECT_THAT(Report().message, HasSubstr("over 2 cgroups"));
+}
+
 TEST_F(ProactiveReclaimerTest, ObserveAndPausedReclaimNothing) {
   for (const auto& [mode, word] : {std::pair{ApplyMode::kObserve, reason::kObserved},
                                    std::pair{ApplyMode::kPaused, reason::kPaused}}) {
     reclaimer_.SetTargets({NumaPlan({0})}, mode);
     clock_.Advance(absl::Minutes(1));
-    EXPECT_EQ(reclaimer_.RunDue(), absl::InfiniteDuration());
+    EXPECT_EQ(reclaimer_.RunDue(), ProactiveReclaimer::kExpandInterval);
     EXPECT_EQ(Report().reason, word);
   }
   EXPECT_THAT(writer_.writes(), IsEmpty());
@@ -186,7 +258,7 @@ TEST_F(ProactiveReclaimerTest, ANewSpecTakesEffectAfterTheChunkInFlight) {
   reclaimer_.SetTargets({NumaPlan({0})}, ApplyMode::kEnforce);
   clock_.Advance(absl::Seconds(1));
   EXPECT_EQ(reclaimer_.RunDue(), absl::ZeroDuration());
-  EXPECT_EQ(reclaimer_.RunDue(), absl::InfiniteDuration());
+  EXPECT_EQ(reclaimer_.RunDue(), ProactiveReclaimer::kExpandInterval);
   EXPECT_EQ(Report().requested_bytes, kMi);  // counted for the target of that name
   EXPECT_EQ(Report().reason, reason::kPaused);
 }
