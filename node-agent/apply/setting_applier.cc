@@ -2,6 +2,7 @@
 #include "node-agent/apply/setting_applier.h"
 
 #include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
@@ -119,6 +120,7 @@ void SettingApplier::LookEnforcing(int64_t current, bool restore, absl::Duration
   const int64_t value = plan.desired->value;
   const SettingKey& key = plan.report.key;
   Memory& memory = memory_[key];
+  const bool new_value = std::exchange(memory.desired, value) != value;
   if (memory.refusal.Waiting(now)) {
     Report(reason::kRefused, memory.refusal_message, plan.report);
     return;
@@ -147,6 +149,8 @@ void SettingApplier::LookEnforcing(int64_t current, bool restore, absl::Duration
     NoticeForeignWrite(current, now, memory);
   }
 
+  // Foreign writes over another value say nothing about this one.
+  if (new_value) memory.correction.Reset();
   if (memory.uncorrected.has_value() && memory.correction.Waiting(now)) {
     Report(reason::kOverridden,
            absl::StrCat("someone else wrote ", current, " to ", plan.desired->setting.file.name,

@@ -44,7 +44,8 @@ class SettingApplier {
   std::vector<SettingReport> Apply(const Request& request, absl::Duration now);
 
   // The next Apply is for another spec: reports about settings that left are done with, and what
-  // the kernel refused is tried again at once.
+  // the kernel refused is tried again at once. A setting that gets another value is written at once
+  // too, whatever was written over the old one.
   void NewSpec();
 
   // Of the last Save of the journal: not OK = originals of this round are not safe from a crash.
@@ -58,6 +59,7 @@ class SettingApplier {
  private:
   // What this process remembers of a setting beside the journal.
   struct Memory {
+    std::optional<int64_t> desired;  // of the last round that enforced
     uint64_t overridden_total = 0;
     uint64_t write_errors_total = 0;
     std::optional<int64_t> uncorrected;        // foreign value, counted and still there

@@ -260,6 +260,21 @@ TEST_F(SettingApplierTest, AChangeOfTheSpecIsNoForeignWrite) {
   EXPECT_EQ(report.original, 60);
 }
 
+TEST_F(SettingApplierTest, ANewValueDoesNotWaitBehindForeignWritesOfTheOld) {
+  ApplyOne(45);
+  for (int i = 0; i < 4; ++i) {
+    host_.Put(kSwappinessFile, "77\n");
+    ApplyOne(45);
+    now_ += absl::Seconds(1);
+  }
+  ASSERT_EQ(value(), "77");  // waits
+  applier_->NewSpec();
+  EXPECT_EQ(ApplyOne(45).effective, 77);  // the same value goes on waiting
+  applier_->NewSpec();
+  EXPECT_EQ(ApplyOne(46).effective, 46);
+  EXPECT_EQ(value(), "46");
+}
+
 // --- Writes that succeed in part: the kernel started some of the workers, then had no memory.
 
 TEST_F(SettingApplierTest, ARefusedWriteThatChangedTheValueKeepsTheTrueOriginal) {
