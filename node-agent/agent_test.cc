@@ -164,6 +164,16 @@ TEST_F(AgentTest, ObserveAndPausedAreNotApplied) {
   EXPECT_EQ(host_.Get("proc/sys/vm/swappiness"), "60\n");
 }
 
+TEST_F(AgentTest, ObserveSaysWhatItWouldNotApply) {
+  const NodeReclaimStatus status = Tick(
+      "policy { name: 'p' } spec { mode: Observe vm { swappiness: 1 }"
+      " kswapd { auto { min: 1 max: 4 } } }");
+  EXPECT_EQ(Condition(status, "Applied"), "False NotImplemented");
+  EXPECT_EQ(Message(status, "Applied"),
+            "mode is Observe: nothing is written. In Enforce: spec.kswapd.auto: this version does "
+            "not apply it");
+}
+
 TEST_F(AgentTest, RestoresWhenTheOperatorSaysThatThereIsNoPolicy) {
   Tick(kFourWorkers);
   SpecUpdate none;

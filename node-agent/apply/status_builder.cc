@@ -94,8 +94,14 @@ void AddApplied(const StatusInput& input, const Findings& findings, NodeReclaimS
     AddCondition(condition::kApplied, "True", {reason::kNoPolicy, "no policy selects this node"},
                  out);
   } else if (input.spec.spec().mode() == ReclaimPolicySpec::Observe) {
-    AddCondition(condition::kApplied, "False",
-                 {reason::kObserved, "mode is Observe: nothing is written"}, out);
+    Finding observed{reason::kObserved, "mode is Observe: nothing is written"};
+    if (!findings.unimplemented.empty()) {
+      // A rehearsal must not promise what the performance will not give.
+      const Finding missing = Summarize(findings.unimplemented);
+      observed.reason = missing.reason;
+      absl::StrAppend(&observed.message, ". In Enforce: ", missing.message);
+    }
+    AddCondition(condition::kApplied, "False", observed, out);
   } else if (input.spec.spec().paused()) {
     AddCondition(condition::kApplied, "False",
                  {reason::kPaused, "the policy is paused: nothing is written"}, out);

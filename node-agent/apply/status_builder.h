@@ -35,8 +35,8 @@ struct StatusInput {
 //
 //   Applied    True: everything that this kernel can do is in force (Clamped too: the kernel's word
 //              is final, and the message has the numbers). False: Refused, Unreadable, Invalid, an
-//              Overridden that waits for its correction, a field that is NotImplemented, mode
-//              Observe, or paused. Unknown: no spec has come yet.
+//              Overridden that waits for its correction, a field that is NotImplemented (in
+//              mode Observe too), mode Observe, or paused. Unknown: no spec has come yet.
 //   Supported  False: the kernel lacks a file that the spec needs; the message names it.
 //   Degraded   True: something needs a person: the kernel refuses, someone else keeps writing, the
 //              agent cannot keep its own records.
