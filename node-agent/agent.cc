@@ -117,12 +117,23 @@ void Agent::Adopt(SpecUpdate update, bool store) {
   new_spec_ = true;
   if (store && parts_.checkpoint != nullptr) StoreCheckpoint();
   const NodeSpec& spec = current_->spec;
-  unimplemented_ =
-      spec.has_policy() ? FindUnimplemented(spec.spec(), SpecFields()) : std::vector<std::string>();
+  unimplemented_.clear();
+  meaningless_.clear();
+  if (parts_.policy_file != nullptr) {
+    AloneFields alone = FindAlone(spec.spec());
+    unimplemented_ = std::move(alone.unimplemented);
+    meaningless_ = std::move(alone.meaningless);
+  } else if (spec.has_policy()) {
+    unimplemented_ = FindUnimplemented(spec.spec(), SpecFields());
+  }
   LogInfo("policy in force", {{"policy", NameOf(spec)},
                               {"revision", spec.policy().revision()},
                               {"version", current_->version},
                               {"not_implemented", absl::StrJoin(unimplemented_, ",")}});
+  if (!meaningless_.empty()) {
+    LogWarning("fields have no meaning with --policy, which is about this node alone",
+               {{"fields", absl::StrJoin(meaningless_, ",")}});
+  }
 }
 
 void Agent::StoreCheckpoint() {
@@ -201,6 +212,7 @@ void Agent::Publish(HostFeatures features, std::vector<SettingReport> settings, 
   input.settings = settings;
   input.targets = TargetsForStatus(new_spec);
   input.unimplemented = unimplemented_;
+  input.meaningless = meaningless_;
   for (const NumaNodeSnapshot& node : view->snapshot.numa_nodes) {
     if (node.has_memory) input.workers_effective[node.id] = node.kswapd_workers;
   }

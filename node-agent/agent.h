@@ -95,6 +95,7 @@ class Agent {
   std::optional<SpecUpdate> current_;
   bool new_spec_ = true;
   std::vector<std::string> unimplemented_;
+  std::vector<std::string> meaningless_;
   std::string source_fault_;
   bool checkpoint_stale_ = false;  // holds an older spec than current_; tried again each tick
   std::vector<TargetReport> status_targets_;

@@ -298,6 +298,27 @@ TEST_F(AgentTest, AloneItFollowsItsFileAndKeepsTheLastGoodPolicy) {
   EXPECT_EQ(Condition(status, "Degraded"), "False AsExpected");
 }
 
+TEST_F(AgentTest, AloneItSaysWhichFieldsAreForACluster) {
+  host_.Put("policy.yaml",
+            "apiVersion: kswapd.dev/v1alpha1\nkind: ReclaimPolicy\nmetadata: {name: f}\n"
+            "spec:\n  nodeSelector: {matchLabels: {pool: db}}\n  priority: 5\n"
+            "  rollout: {steps: [{nodes: 1, soak: 1m}], gates: {degraded: {maxNodes: 1}}}\n"
+            "  vm: {swappiness: 30}\n");
+  Restart(/*alone=*/true);
+  const NodeReclaimStatus status = Tick();
+  EXPECT_EQ(host_.Get("proc/sys/vm/swappiness"), "30");
+  for (const char* field : {"nodeSelector", "priority", "rollout"}) {
+    EXPECT_EQ(Reason(status, field), "NotImplemented") << field;
+  }
+  EXPECT_THAT(status.ShortDebugString(), HasSubstr("has no meaning with --policy"));
+  // The file is the same as a cluster's; that is no fault.
+  EXPECT_EQ(Reason(status, "rollout.gates"), "absent");
+  EXPECT_EQ(Condition(status, "Applied"), "True AllSettingsApplied");
+
+  Restart();
+  EXPECT_EQ(Reason(Tick("policy { name: 'p' } spec { priority: 5 }"), "priority"), "absent");
+}
+
 TEST_F(AgentTest, LivenessEndsWhenTheTickIsStuck) {
   EXPECT_TRUE(absl::IsUnavailable(agent_->Readiness()));
   Tick();

@@ -2,6 +2,7 @@
 #include "node-agent/apply/not_implemented.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "absl/strings/str_cat.h"
@@ -14,8 +15,11 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
+// Top-level fields that say which nodes, and when.
+constexpr absl::string_view kClusterFields[] = {"nodeSelector", "priority", "rollout"};
+
 constexpr FieldEntry kSpecFields[] = {
-    // Decided by the operator.
+    // Decided by the operator; see kClusterFields.
     {"nodeSelector", FieldHandling::kHandled},
     {"priority", FieldHandling::kHandled},
     {"rollout", FieldHandling::kContainer},
@@ -81,6 +85,23 @@ std::vector<std::string> FindUnimplemented(const Message& message,
   std::vector<std::string> found;
   Walk(message, "", fields, found);
   return found;
+}
+
+AloneFields FindAlone(const kswapd::v1alpha1::ReclaimPolicySpec& spec) {
+  const auto for_cluster = [](absl::string_view path) {
+    const absl::string_view top = path.substr(0, path.find('.'));
+    return std::find(std::begin(kClusterFields), std::end(kClusterFields), top) !=
+           std::end(kClusterFields);
+  };
+  AloneFields alone;
+  std::vector<const FieldDescriptor*> set;
+  spec.GetReflection()->ListFields(spec, &set);
+  for (const FieldDescriptor* field : set) {
+    if (for_cluster(field->json_name())) alone.meaningless.emplace_back(field->json_name());
+  }
+  alone.unimplemented = FindUnimplemented(spec, kSpecFields);
+  std::erase_if(alone.unimplemented, for_cluster);
+  return alone;
 }
 
 }  // namespace reclaim::agent

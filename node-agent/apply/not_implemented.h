@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "google/protobuf/message.h"
+#include "kswapd/v1alpha1/policy.pb.h"
 
 namespace reclaim::agent {
 
@@ -31,6 +32,14 @@ absl::Span<const FieldEntry> TargetFields();  // of ProactiveReclaimTarget
 // sent it) is "kswapd.#17". Pure.
 std::vector<std::string> FindUnimplemented(const google::protobuf::Message& message,
                                            absl::Span<const FieldEntry> fields);
+
+// What an agent that runs alone does not apply of a spec. Pure.
+struct AloneFields {
+  // Set, and for the operator of a cluster: nodeSelector, priority, rollout.
+  std::vector<std::string> meaningless;
+  std::vector<std::string> unimplemented;  // FindUnimplemented, without what is in `meaningless`
+};
+AloneFields FindAlone(const kswapd::v1alpha1::ReclaimPolicySpec& spec);
 
 }  // namespace reclaim::agent
 

@@ -154,6 +154,12 @@ void AddSettings(const StatusInput& input, NodeReclaimStatus& out) {
     setting.set_reason(reason::kNotImplemented);
     setting.set_message("this version does not apply it");
   }
+  for (const std::string& field : input.meaningless) {
+    kswapd::v1alpha1::SettingStatus& setting = *out.add_settings();
+    setting.set_name(field);
+    setting.set_reason(reason::kNotImplemented);
+    setting.set_message("has no meaning with --policy, which is about this node alone");
+  }
 }
 
 // One number when all are equal, else one for each NUMA node; "-" where there is none.

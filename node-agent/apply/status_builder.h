@@ -24,6 +24,7 @@ struct StatusInput {
   std::vector<SettingReport> settings;
   std::vector<TargetReport> targets;
   std::vector<std::string> unimplemented;                   // FindUnimplemented of the spec
+  std::vector<std::string> meaningless;                     // of FindAlone; empty in a cluster
   std::map<int, std::optional<int64_t>> workers_effective;  // by NUMA node with memory
   // What is wrong with the agent itself (its journal, its checkpoint); empty = nothing.
   std::string fault;
