@@ -3,6 +3,7 @@
 #define RECLAIM_OPERATOR_CONTROLLERS_LAST_WRITTEN_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -45,6 +46,16 @@ class LastWritten {
       return cached;
     }
     return it->second.value;
+  }
+
+  // For how long the written object still counts as the newest, as far as Newest has found so far;
+  // nullopt: nothing is remembered. A controller that finds nothing to do must look again after
+  // that: the cache may have gone past the write before, and no event says so any more.
+  std::optional<absl::Duration> TrustLeft(absl::string_view key, absl::Duration now) {
+    absl::MutexLock lock(&mutex_);
+    const auto it = entries_.find(key);
+    if (it == entries_.end()) return std::nullopt;
+    return it->second.at + kTrust - now;
   }
 
   void Forget(absl::string_view key) {

@@ -35,6 +35,15 @@ TEST(LastWritten, BelievesTheCacheAfterAWhile) {
   EXPECT_EQ(written.Newest("a", Cached("3"), absl::Seconds(110))->resource_version, "3");
 }
 
+TEST(LastWritten, SaysHowLongItIsTrusted) {
+  LastWritten<Thing> written;
+  EXPECT_EQ(written.TrustLeft("a", absl::Seconds(100)), std::nullopt);
+  written.Remember("a", {"2"}, absl::Seconds(100));
+  EXPECT_EQ(written.TrustLeft("a", absl::Seconds(103)), absl::Seconds(7));
+  written.Newest("a", Cached("2"), absl::Seconds(103));
+  EXPECT_EQ(written.TrustLeft("a", absl::Seconds(103)), std::nullopt) << "the cache has it";
+}
+
 TEST(LastWritten, Forgets) {
   LastWritten<Thing> written;
   written.Remember("a", {"2"}, absl::Seconds(100));

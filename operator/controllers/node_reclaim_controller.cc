@@ -55,7 +55,12 @@ absl::StatusOr<ReconcileResult> NodeReclaimController::Reconcile(const std::stri
   kswapd::v1alpha1::NodeReclaimStatus before;
   if (owned) before = stored->status;
   const auto next = NextNodeStatus(agent.observation, before, clock_.Now());
-  if (owned && SaysTheSame(next, before)) return result;
+  if (owned && SaysTheSame(next, before)) {
+    if (const auto left = written_.TrustLeft(node_name, clock_.Monotonic())) {
+      result.requeue_after = std::min(*left, result.requeue_after.value_or(*left));
+    }
+    return result;
+  }
 
   const absl::Duration wait = pacer_.Take(node_name, clock_.Monotonic());
   if (wait > absl::ZeroDuration()) {

@@ -51,7 +51,14 @@ absl::StatusOr<ReconcileResult> PolicyStatusController::Reconcile(const std::str
 
   // Decide about the policy that the plan was made for, on top of the newest status.
   Policy policy = *world->FindPolicy(policy_name);
-  const auto newest = written_.Newest(policy_name, cached, clock_.Monotonic());
+  auto newest = written_.Newest(policy_name, cached, clock_.Monotonic());
+  if (newest->policy.uid != cached->policy.uid) {
+    // Deleted and made again since the write. The cache never is behind in that: what was written
+    // to came out of it.
+    written_.Forget(policy_name);
+    newest = cached;
+  }
+  // The planner has not seen the new one yet, as above.
   if (newest->policy.uid != policy.uid) return ReconcileResult{};
   policy.status = newest->policy.status;
 
@@ -66,7 +73,9 @@ absl::StatusOr<ReconcileResult> PolicyStatusController::Reconcile(const std::str
                                         reclaim, &reclaim->status)});
   }
   const auto next = NextPolicyStatus(policy, observation, clock_.Now());
-  if (SaysTheSame(next, policy.status)) return ReconcileResult{};
+  if (SaysTheSame(next, policy.status)) {
+    return ReconcileResult{written_.TrustLeft(policy_name, clock_.Monotonic())};
+  }
 
   // Counts can wait; nodes wait for the release.
   const bool releases = !SameRollout(next, policy.status);
