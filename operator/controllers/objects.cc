@@ -4,9 +4,11 @@
 #include <google/protobuf/util/json_util.h>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "common/log.h"
 #include "common/policy_validate.h"
+#include "operator/controllers/unknown_fields.h"
 #include "operator/policy/content_hash.h"
 
 namespace reclaim::op {
@@ -14,12 +16,15 @@ namespace {
 
 constexpr char kApiVersion[] = "kswapd.dev/v1alpha1";
 
+// kLenient leaves out what the message cannot hold.
+enum class Reading { kStrict, kLenient };
+
 absl::Status ReadMessage(const kube::Json* json, absl::string_view what,
-                         google::protobuf::Message& message) {
+                         google::protobuf::Message& message, Reading reading = Reading::kLenient) {
   message.Clear();
   if (json == nullptr) return absl::OkStatus();
   google::protobuf::util::JsonParseOptions options;
-  options.ignore_unknown_fields = true;
+  options.ignore_unknown_fields = reading == Reading::kLenient;
   const auto status =
       google::protobuf::util::JsonStringToMessage(kube::DumpJson(*json), &message, options);
   if (status.ok()) return absl::OkStatus();
@@ -56,6 +61,24 @@ absl::Status ReadSelection(const kube::Json* spec, kswapd::v1alpha1::ReclaimPoli
   return ReadMessage(&selection, "spec", out);
 }
 
+// Reads the spec as far as this version can. Returns why it cannot be used, in a sentence that
+// names the field; empty when it can. kInvalidArgument when it is no policy at all.
+absl::StatusOr<std::string> ReadSpec(const kube::Json* spec,
+                                     kswapd::v1alpha1::ReclaimPolicySpec& out) {
+  const absl::Status strict = ReadMessage(spec, "spec", out, Reading::kStrict);
+  if (strict.ok()) return FormatFieldErrors(ValidatePolicySpec(out));
+  const absl::Status lenient = ReadMessage(spec, "spec", out);
+  if (lenient.ok()) {
+    const std::vector<std::string> unknown = FindUnknown(*spec, *out.GetDescriptor(), "spec");
+    if (unknown.empty()) return std::string(strict.message());
+    return absl::StrCat("this version of the operator does not know ", absl::StrJoin(unknown, ", "),
+                        "; upgrade it or take that out of the spec");
+  }
+  const absl::Status selection = ReadSelection(spec, out);
+  if (!selection.ok()) return selection;
+  return std::string(lenient.message());
+}
+
 }  // namespace
 
 const kube::GroupVersionResource& ReclaimPolicies() {
@@ -84,15 +107,9 @@ absl::StatusOr<StoredPolicy> ProjectPolicy(const kube::Json& object) {
   if (!absl::ParseTime(absl::RFC3339_full, created, &policy.created, &error)) {
     return absl::InvalidArgumentError(absl::StrCat("metadata.creationTimestamp: ", error));
   }
-  const kube::Json* spec = kube::Find(object, {"spec"});
-  const absl::Status read = ReadMessage(spec, "spec", policy.spec);
-  if (read.ok()) {
-    policy.invalid = FormatFieldErrors(ValidatePolicySpec(policy.spec));
-  } else {
-    policy.invalid = std::string(read.message());
-    const absl::Status selection = ReadSelection(spec, policy.spec);
-    if (!selection.ok()) return selection;
-  }
+  absl::StatusOr<std::string> invalid = ReadSpec(kube::Find(object, {"spec"}), policy.spec);
+  if (!invalid.ok()) return invalid.status();
+  policy.invalid = *std::move(invalid);
   policy.revision = RevisionOf(policy.spec);
   const absl::Status status = ReadMessage(kube::Find(object, {"status"}), "status", policy.status);
   if (!status.ok()) {

@@ -32,9 +32,11 @@ struct NodeReclaim {
   kswapd::v1alpha1::NodeReclaimStatus status;
 };
 
-// Fields that this version does not know are left out. A spec that cannot be read at all, or that
-// breaks the rules of common/policy_validate, gives a policy with `invalid` set: it still selects
-// its nodes. kInvalidArgument only when not even nodeSelector and priority can be read.
+// A spec that this version cannot read as a whole, or that breaks the rules of
+// common/policy_validate, gives a policy with `invalid` set: it still selects its nodes. That is so
+// too when it has a field or a value of a newer API: left out, `mode` would be Enforce. In a status
+// what is not known is left out. kInvalidArgument only when not even nodeSelector and priority can
+// be read.
 absl::StatusOr<StoredPolicy> ProjectPolicy(const kube::Json& object);
 absl::StatusOr<Node> ProjectNode(const kube::Json& object);
 // A status that cannot be read counts as empty, and will be written anew.

@@ -40,12 +40,45 @@ TEST(ProjectPolicy, ReadsSpecStatusAndMetadata) {
   EXPECT_EQ(stored->resource_version, "7");
 }
 
-TEST(ProjectPolicy, LeavesOutWhatItDoesNotKnow) {
-  const auto stored =
-      ProjectPolicy(PolicyWith(R"({"kswapd":{"workers":4},"ofTheFuture":{"x":1}})"));
+TEST(ProjectPolicy, DoesNotApplyASpecWithPartsThatItDoesNotKnow) {
+  struct Case {
+    const char* spec;
+    const char* named;
+  };
+  for (const Case& c : {
+           Case{R"({"priority":9,"ofTheFuture":{"x":1}})", "spec.ofTheFuture"},
+           Case{R"({"priority":9,"kswapd":{"workers":4,"affinity":"near"}})",
+                "spec.kswapd.affinity"},
+           Case{R"({"priority":9,"mode":"DryRun"})", "spec.mode: DryRun"},
+           Case{R"({"priority":9,"rollout":{"steps":[{"nodes":1},{"nodes":"10%","zone":"a"}]}})",
+                "spec.rollout.steps[1].zone"},
+           Case{R"({"priority":9,"rollout":{"onFailure":"Explode"},"x":null})",
+                "spec.rollout.onFailure: Explode, spec.x"},
+       }) {
+    SCOPED_TRACE(c.spec);
+    const auto stored = ProjectPolicy(PolicyWith(c.spec));
+    ASSERT_TRUE(stored.ok()) << stored.status();
+    EXPECT_EQ(stored->policy.invalid,
+              absl::StrCat("this version of the operator does not know ", c.named,
+                           "; upgrade it or take that out of the spec"));
+    EXPECT_EQ(stored->policy.spec.priority(), 9);
+  }
+}
+
+TEST(ProjectPolicy, KnowsLabelsWithAnyKeyAndStepsInBothForms) {
+  const auto stored = ProjectPolicy(PolicyWith(
+      R"({"nodeSelector":{"matchLabels":{"a.b/c":"d"}},"mode":"Observe",
+          "rollout":{"steps":[{"nodes":1},{"nodes":"100%"}],"onFailure":"Pause"}})"));
   ASSERT_TRUE(stored.ok()) << stored.status();
   EXPECT_EQ(stored->policy.invalid, "");
-  EXPECT_EQ(stored->policy.spec.kswapd().workers(), 4);
+}
+
+TEST(ProjectPolicy, LeavesOutWhatItDoesNotKnowOfAStatus) {
+  kube::Json object = PolicyWith("{}");
+  object["status"]["ofTheFuture"] = 1;
+  const auto stored = ProjectPolicy(object);
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  EXPECT_EQ(stored->policy.status.rollout().update_revision(), "r");
 }
 
 TEST(ProjectPolicy, SaysWhatIsWrongAndStillKnowsWhomItSelects) {
