@@ -67,7 +67,8 @@ int Main(int argc, char** argv) {
 
   op.Start();
   LogInfo("stopping", {{"signal", signals.Wait()}});
-  op.Stop();
+  op.Stop();  // writes the statuses that still wait, so the client goes after it
+  client.Shutdown();
   return fatal ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
