@@ -56,9 +56,19 @@ void Controller::Run() {
   }
 }
 
+absl::StatusOr<ReconcileResult> Controller::ReconcileWithoutThrowing(const std::string& key) const {
+  try {
+    return reconcile_(key);
+  } catch (const std::exception& error) {
+    return absl::InternalError(absl::StrCat("exception: ", error.what()));
+  } catch (...) {
+    return absl::InternalError("an exception that is no std::exception");
+  }
+}
+
 void Controller::Work(const std::string& key) {
   const absl::Duration begin = clock_.Monotonic();
-  const absl::StatusOr<ReconcileResult> result = reconcile_(key);
+  const absl::StatusOr<ReconcileResult> result = ReconcileWithoutThrowing(key);
   HistogramOf(registry_, rows::kReconcileSeconds, {name_})
       .Observe(absl::ToDoubleSeconds(clock_.Monotonic() - begin));
   const auto count = [this](absl::string_view outcome) {

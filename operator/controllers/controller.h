@@ -27,6 +27,7 @@ struct ReconcileResult {
 // Workers that take keys from a queue and bring what each names in line: read all, write the
 // difference. A failed key is tried again with a back-off; one that the API server finds invalid is
 // not, because the same write would be refused again (the next change of its input tries anew).
+// An exception that escapes from a reconciliation is a failure of that key.
 //
 // Threads: `workers`, from Start to Stop. Add is thread-safe.
 class Controller {
@@ -51,6 +52,8 @@ class Controller {
  private:
   void Run();
   void Work(const std::string& key);
+  // One bad key must not end the process, and with it the work on all others.
+  absl::StatusOr<ReconcileResult> ReconcileWithoutThrowing(const std::string& key) const;
 
   const std::string name_;
   const int workers_;

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <map>
+#include <stdexcept>
 
 #include "absl/synchronization/mutex.h"
 #include "common/testing/eventually.h"
@@ -59,6 +60,32 @@ TEST_F(ControllerTest, DoesNotRepeatWhatTheServerFindsInvalid) {
   controller.AddAfter("good", absl::Milliseconds(300));  // later than a first retry would be
   ASSERT_TRUE(Eventually("the other key", [&] { return Count("success") == 1; }));
   EXPECT_EQ(bad_calls, 1);
+}
+
+TEST_F(ControllerTest, AnExceptionIsAFailureOfItsKeyAlone) {
+  std::atomic<int> bad_calls = 0;
+  Controller controller(
+      "test", 1,
+      [&](const std::string& key) -> absl::StatusOr<ReconcileResult> {
+        if (key == "good") return ReconcileResult{};
+        switch (++bad_calls) {
+          case 1:
+            throw std::runtime_error("type must be object, but is null");
+          case 2:
+            throw 3;
+          default:
+            return ReconcileResult{};
+        }
+      },
+      clock_, registry_);
+  controller.Start();
+  controller.Add("bad");
+  controller.Add("good");
+  ASSERT_TRUE(Eventually("both keys", [&] { return Count("success") == 2; }));
+  controller.Stop();
+  EXPECT_EQ(bad_calls, 3);
+  EXPECT_EQ(Count("error"), 2);
+  EXPECT_EQ(CounterOf(registry_, rows::kReconcileErrors, {"test"}).Value(), 2);
 }
 
 TEST_F(ControllerTest, LooksAgainWhenAskedTo) {
