@@ -24,9 +24,20 @@ void Planner::Poke() {
   if (!poked_at_.has_value()) poked_at_ = clock_.Monotonic();
 }
 
-void Planner::PlanNow() { Plan(clock_.Monotonic()); }
+void Planner::PlanNow() {
+  {
+    // What has changed until here is in the caches that are read next.
+    absl::MutexLock lock(&mutex_);
+    poked_at_.reset();
+  }
+  Plan(clock_.Monotonic());
+}
 
 void Planner::Start() {
+  {
+    absl::MutexLock lock(&mutex_);
+    started_ = true;
+  }
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -80,7 +91,7 @@ absl::Status Planner::Healthy() const {
   absl::MutexLock lock(&mutex_);
   const std::optional<absl::Duration> since =
       planning_since_.has_value() ? planning_since_ : poked_at_;
-  if (!since.has_value() || !thread_.joinable()) return absl::OkStatus();
+  if (!since.has_value() || !started_) return absl::OkStatus();
   const absl::Duration waited = clock_.Monotonic() - *since;
   if (waited < kHung) return absl::OkStatus();
   return absl::InternalError(

@@ -59,6 +59,7 @@ class Planner {
   void Stop();
 
   // For /healthz: fails when a change has waited for this long, that is, when the thread hangs.
+  // Before Start nothing hangs: the caches may take their time. Thread-safe.
   static constexpr absl::Duration kHung = absl::Seconds(60);
   absl::Status Healthy() const;
 
@@ -73,10 +74,11 @@ class Planner {
   prometheus::Histogram& plan_seconds_;
   std::shared_ptr<const World> world_;  // the last one; the thread's (before Start: PlanNow's)
   kube::Cancellation cancellation_;
-  std::thread thread_;
+  std::thread thread_;  // of the threads that call Start and Stop
   mutable absl::Mutex mutex_;
   std::optional<absl::Duration> poked_at_ ABSL_GUARDED_BY(mutex_);  // first not yet planned
   std::optional<absl::Duration> planning_since_ ABSL_GUARDED_BY(mutex_);
+  bool started_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/synchronization/mutex.h"
+#include "common/simulated_clock.h"
 #include "common/testing/eventually.h"
 #include "operator/testing/policies.h"
 
@@ -79,6 +80,23 @@ TEST_F(PlannerTest, ManyPokesAreOnePlan) {
   ASSERT_TRUE(Eventually("a second plan", [&] { return Outputs().size() >= 2; }));
   planner_.Stop();
   EXPECT_EQ(Outputs().size(), 2u);
+}
+
+TEST_F(PlannerTest, ChangesBeforeTheFirstPlanDoNotCountAsWaiting) {
+  SimulatedClock clock;
+  prometheus::Registry registry;
+  // Never comes to plan what it is poked for.
+  Planner planner([this] { return Read(); }, [](const Planner::Output&) {}, clock, registry,
+                  {.coalesce = absl::Hours(1)});
+  planner.Poke();
+  clock.Advance(2 * Planner::kHung);  // the caches were slow
+  EXPECT_TRUE(planner.Healthy().ok());
+  planner.PlanNow();
+  planner.Start();
+  EXPECT_TRUE(planner.Healthy().ok()) << planner.Healthy();
+  planner.Poke();
+  clock.Advance(Planner::kHung);
+  EXPECT_FALSE(planner.Healthy().ok()) << "this one waits";
 }
 
 TEST_F(PlannerTest, NoPokeIsLost) {
