@@ -209,9 +209,9 @@ class Installed:
         return subprocess.run([go_programs.binary("kubectl"), "--kubeconfig", self.kubeconfig, *arguments],
                               capture_output=True, text=True, timeout=60)
 
-    def can(self, account: str, verb: str, resource: str, namespace: str = NAMESPACE) -> bool:
+    def can(self, account: str, verb: str, resource: str, namespace: str = NAMESPACE, subresource: str = "") -> bool:
         """`resource` as kubectl auth can-i takes it: "secrets/NAME"."""
-        done = self.kubectl("auth", "can-i", verb, resource, "--namespace", namespace, "--as",
+        done = self.kubectl("auth", "can-i", verb, resource, "--subresource", subresource, "--namespace", namespace, "--as",
                             f"system:serviceaccount:{NAMESPACE}:{account}",
                             "--as-group", "system:serviceaccounts", "--as-group", "system:authenticated")
         assert done.stdout.strip() in ("yes", "no"), done.stderr
@@ -237,11 +237,14 @@ def test_operator_may_do_its_work_and_no_more(installed: Installed) -> None:
            ("delete", "nodereclaims.kswapd.dev"), ("create", "tokenreviews.authentication.k8s.io"), ("create", "secrets"),
            ("get", "secrets/reclaim-operator-ca"), ("patch", "configmaps/reclaim-operator-ca")]
     may_not = [("get", "secrets/other"), ("list", "secrets"), ("watch", "secrets"), ("delete", "secrets/reclaim-operator-ca"),
-               ("update", "reclaimpolicies.kswapd.dev"), ("patch", "nodes"), ("list", "pods"), ("create", "pods")]
+               ("update", "reclaimpolicies.kswapd.dev"), ("update", "nodereclaims.kswapd.dev"), ("patch", "nodes"), ("list", "pods"), ("create", "pods")]
     for verb, resource in may:
         assert installed.can("reclaim-operator", verb, resource), f"operator needs {verb} {resource}"
     for verb, resource in may_not:
         assert not installed.can("reclaim-operator", verb, resource), f"operator must not {verb} {resource}"
+    for resource in ("reclaimpolicies.kswapd.dev", "nodereclaims.kswapd.dev"):
+        assert installed.can("reclaim-operator", "patch", resource, subresource="status")
+        assert not installed.can("reclaim-operator", "update", resource, subresource="status")
     assert not installed.can("reclaim-operator", "get", "secrets/reclaim-operator-ca", namespace="kube-system")
 
 
