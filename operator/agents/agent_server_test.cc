@@ -198,6 +198,32 @@ TEST_F(AgentServerTest, RefusesAndCounts) {
   EXPECT_EQ(book_.connected(), 0);
 }
 
+TEST_F(AgentServerTest, CutsWhatAnAgentSaysOfItself) {
+  Serve();
+  const std::string endless(100'000, 'x');  // two of them fit into a message
+  FakeAgent liar(Agent("agent@n1"));
+  liar.Hello("", endless);
+  const grpc::Status status = liar.WaitForEnd();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_LT(status.error_message().size(), 1000u);
+
+  testing::internal::CaptureStderr();
+  FakeAgent agent(Agent("agent@n1"));
+  kswapd::v1alpha1::AgentMessage message;
+  message.mutable_hello()->set_agent_version(endless);
+  message.mutable_hello()->set_applied_version(endless);
+  agent.Send(message);
+  const auto push = agent.ReadPush();
+  EXPECT_TRUE(push.has_value()) << "a version that was cut is none of ours";
+  if (push.has_value()) agent.Ack(*push, endless);
+  EXPECT_TRUE(
+      Eventually("the refusal", [&] { return !book_.Find("n1").observation.refusal.empty(); }));
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(log, HasSubstr("agent connected"));
+  EXPECT_THAT(log, HasSubstr("spec refused"));
+  EXPECT_LT(log.size(), 10'000u);
+}
+
 TEST_F(AgentServerTest, RefusesAndCountsPlainTcp) {
   Serve();
   // A gRPC client without TLS.

@@ -5,8 +5,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
+#include "operator/policy/conditions.h"
 
 namespace reclaim::op {
+namespace {
+
+// Of what an agent says of itself, in logs and answers: a message may have 256 KiB. The longest
+// name of a node is 253 bytes.
+constexpr size_t kMaxNameBytes = 256;
+
+}  // namespace
 
 using kswapd::v1alpha1::AgentMessage;
 
@@ -93,6 +101,8 @@ bool AgentStream::OnMessage() {
 }
 
 bool AgentStream::OnHello(const kswapd::v1alpha1::Hello& hello) {
+  // A version that was cut equals none of ours, and is not one.
+  const std::string applied_version = Shorten(hello.applied_version(), kMaxNameBytes);
   AgentIdentity identity;
   {
     absl::MutexLock lock(&mutex_);
@@ -101,7 +111,7 @@ bool AgentStream::OnHello(const kswapd::v1alpha1::Hello& hello) {
   if (!hello.node_name().empty() && hello.node_name() != identity.node_name) {
     Reject({RejectionReason::kWrongNode,
             absl::StrCat("the token is of a pod on node ", identity.node_name, ", not on ",
-                         hello.node_name())});
+                         Shorten(hello.node_name(), kMaxNameBytes))});
     return false;
   }
   const auto opened = env_.sessions.Open(identity, shared_from_this());
@@ -115,7 +125,7 @@ bool AgentStream::OnHello(const kswapd::v1alpha1::Hello& hello) {
     absl::MutexLock lock(&mutex_);
     number_ = number;
     protocol_ = PushProtocol(absl::StrCat(number));
-    protocol_.OnHello(hello.applied_version());
+    protocol_.OnHello(applied_version);
     ended = end_.has_value();
     // Tells the agent that it is served, also when it has the newest spec and nothing is pushed.
     if (!ended) StartSendInitialMetadata();
@@ -126,8 +136,8 @@ bool AgentStream::OnHello(const kswapd::v1alpha1::Hello& hello) {
     return false;
   }
   LogInfo("agent connected", {{"node", identity.node_name},
-                              {"agent_version", hello.agent_version()},
-                              {"applied_version", hello.applied_version()}});
+                              {"agent_version", Shorten(hello.agent_version(), kMaxNameBytes)},
+                              {"applied_version", applied_version}});
   env_.book.Connect(identity.node_name, number);
   {
     absl::MutexLock lock(&mutex_);
@@ -158,8 +168,9 @@ void AgentStream::OnAck(const kswapd::v1alpha1::SpecAck& ack) {
       break;
     case PushProtocol::Answer::kNack:
       env_.metrics.CountNack();
-      LogWarning("spec refused",
-                 {{"node", node}, {"version", result.version}, {"error", ack.error()}});
+      LogWarning("spec refused", {{"node", node},
+                                  {"version", result.version},
+                                  {"error", Shorten(ack.error(), kMaxMessageBytes)}});
       break;
   }
   Advance(std::nullopt);
