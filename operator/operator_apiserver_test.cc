@@ -196,6 +196,41 @@ TEST_F(OperatorTest, PauseHoldsAnEditAndItsEndReleasesIt) {
   EXPECT_EQ(SpecOf(*push).spec().kswapd().workers(), 4) << "the paused edit must not be sent";
 }
 
+TEST_F(OperatorTest, RolloutStepsHoldAnEditUntilTheyAreRemoved) {
+  const std::string policy = api_.Unique("p");
+  ASSERT_TRUE(api_.ApplyPolicy(policy, Spec(R"(,"kswapd":{"workers":2})")).ok());
+  FakeAgent agent(AgentOptions(TokenOf(node_)));
+  agent.Hello();
+  ASSERT_TRUE(ApplyUntil(agent, Workers(2)).has_value());
+  // The schema's default of onFailure comes with it.
+  ASSERT_TRUE(
+      api_.ApplyPolicy(policy, Spec(R"(,"kswapd":{"workers":3},"rollout":{"steps":[{"nodes":1}]})"))
+          .ok());
+  ASSERT_TRUE(PolicyHas(policy, "Stalled", "True NotImplemented"));
+  const Policy held = GetPolicy(policy);
+  EXPECT_THAT(FindCondition(held.status.conditions(), "Stalled")->message(),
+              HasSubstr("remove spec.rollout.steps"));
+  EXPECT_NE(held.status.rollout().update_revision(), held.revision);
+  ASSERT_TRUE(api_.ApplyPolicy(policy, Spec(R"(,"kswapd":{"workers":4})")).ok());
+  const auto push = agent.ReadPush();
+  ASSERT_TRUE(push.has_value());
+  EXPECT_EQ(SpecOf(*push).spec().kswapd().workers(), 4) << "the held edit must not be sent";
+}
+
+TEST_F(OperatorTest, APolicyThatIsMadeAgainReachesTheAgent) {
+  const std::string policy = api_.Unique("p");
+  FakeAgent agent(AgentOptions(TokenOf(node_)));
+  agent.Hello();
+  for (const int workers : {2, 3, 4}) {
+    SCOPED_TRACE(workers);
+    ASSERT_TRUE(
+        api_.ApplyPolicy(policy, Spec(absl::StrCat(R"(,"kswapd":{"workers":)", workers, "}")))
+            .ok());
+    ASSERT_TRUE(ApplyUntil(agent, Workers(workers)).has_value());
+    api_.Remove(ReclaimPolicies(), policy);
+  }
+}
+
 TEST_F(OperatorTest, BothPoliciesSayThatTheyConflict) {
   const std::string first = api_.Unique("a");
   const std::string second = api_.Unique("b");
