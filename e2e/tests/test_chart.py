@@ -237,7 +237,8 @@ def test_operator_may_do_its_work_and_no_more(installed: Installed) -> None:
            ("delete", "nodereclaims.kswapd.dev"), ("create", "tokenreviews.authentication.k8s.io"), ("create", "secrets"),
            ("get", "secrets/reclaim-operator-ca"), ("patch", "configmaps/reclaim-operator-ca")]
     may_not = [("get", "secrets/other"), ("list", "secrets"), ("watch", "secrets"), ("delete", "secrets/reclaim-operator-ca"),
-               ("update", "reclaimpolicies.kswapd.dev"), ("update", "nodereclaims.kswapd.dev"), ("patch", "nodes"), ("list", "pods"), ("create", "pods")]
+               ("update", "reclaimpolicies.kswapd.dev"), ("update", "nodereclaims.kswapd.dev"), ("patch", "nodes"),
+               ("list", "pods"), ("create", "pods")]
     for verb, resource in may:
         assert installed.can("reclaim-operator", verb, resource), f"operator needs {verb} {resource}"
     for verb, resource in may_not:
