@@ -2,7 +2,10 @@
 #include "node-agent/apply/setting_applier.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <memory>
 
@@ -177,6 +180,21 @@ TEST_F(SettingApplierTest, AnUnreadableFileIsNotAMissingOne) {
   host_.Put(kSwappinessFile, "many\n");
   EXPECT_EQ(ApplyOne(45).reason, reason::kUnreadable);
   EXPECT_THAT(writer_.writes(), IsEmpty());
+}
+
+TEST_F(SettingApplierTest, AFileOfADeviceThatIsGoneIsAMissingOne) {
+  // misc_open says ENODEV for a minor that nobody has, as a NUMA node without memory does.
+  host_.Remove(kSwappinessFile);
+  const std::string path = host_.root() + "/" + kSwappinessFile;
+  if (mknod(path.c_str(), S_IFCHR | 0600, makedev(10, 253)) != 0) {
+    GTEST_SKIP() << "may not make a device file here";
+  }
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd >= 0) close(fd);
+  if (fd >= 0 || errno != ENODEV) GTEST_SKIP() << "this device file does not say ENODEV";
+  const SettingReport report = ApplyOne(45);
+  EXPECT_EQ(report.reason, reason::kUnsupported);
+  EXPECT_EQ(report.message, "this kernel has no /proc/sys/vm/swappiness");
 }
 
 TEST_F(SettingApplierTest, RefusesAValueOutsideTheApisRange) {
@@ -456,6 +474,15 @@ TEST_F(SettingApplierTest, KeepsTheValueWhenThePolicySaidKeep) {
   Restart("boot-1");  // the word stands in the journal, not only in the spec that is gone
   EXPECT_EQ(Leave().reason, reason::kKept);
   EXPECT_EQ(value(), "45");
+}
+
+TEST_F(SettingApplierTest, RestoresNothingWhereTheFileIsGone) {
+  ApplyOne(45);
+  host_.Remove(kSwappinessFile);
+  const SettingReport report = Leave();
+  EXPECT_EQ(report.reason, reason::kKept);  // nothing that the spec needs is missing
+  EXPECT_THAT(report.message, HasSubstr("there is nothing to restore"));
+  EXPECT_THAT(journal_->entries(), IsEmpty());
 }
 
 TEST_F(SettingApplierTest, ObserveRestoresNothing) {

@@ -56,7 +56,9 @@ SettingReport SettingRestorer::TakeBack(const SettingKey& key, const JournalEntr
   if (!read.ok()) return say(reason::kUnreadable, std::string(read.status().message()));
   if (!read->has_value()) {
     done = true;
-    return say(reason::kUnsupported, absl::StrCat("this kernel has no ", setting->file.name));
+    // Gone with what the kernel kept there; should it come back, it begins anew.
+    return say(reason::kKept, absl::StrCat("the kernel has no ", setting->file.name,
+                                           " any more; there is nothing to restore"));
   }
   const int64_t current = **read;
   report.effective = current;

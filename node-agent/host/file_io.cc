@@ -24,6 +24,12 @@ int OpenRetrying(const std::string& path, int flags) {
   return fd;
 }
 
+// ENODEV: the file is there and its subject is gone, as the memory of a NUMA node that went
+// offline, or a cgroup that ended after the open.
+bool IsAbsence(int error_number) {
+  return error_number == ENOENT || error_number == ENOTDIR || error_number == ENODEV;
+}
+
 }  // namespace
 
 std::string ErrnoName(int error_number) {
@@ -36,7 +42,7 @@ std::string ErrnoName(int error_number) {
 Maybe<std::string> ReadFile(const KernelFile& file, size_t max_bytes) {
   const int fd = OpenRetrying(file.path, O_RDONLY);
   if (fd < 0) {
-    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+    if (IsAbsence(errno)) return std::nullopt;
     return absl::ErrnoToStatus(errno, absl::StrCat("open ", file.name));
   }
   const absl::Cleanup closer = [fd] { close(fd); };
@@ -47,6 +53,7 @@ Maybe<std::string> ReadFile(const KernelFile& file, size_t max_bytes) {
     if (count == 0) return text;
     if (count < 0) {
       if (errno == EINTR) continue;
+      if (IsAbsence(errno)) return std::nullopt;
       return absl::ErrnoToStatus(errno, absl::StrCat("read ", file.name));
     }
     if (text.size() + count > max_bytes) {

@@ -13,8 +13,9 @@
 
 namespace reclaim::agent {
 
-// What reading a kernel file gives: nullopt = this kernel does not have it; a status = it could not
-// be read or understood, with the file's name and errno's text.
+// What reading a kernel file gives: nullopt = this kernel does not have it, or no longer has what
+// it is about (ENODEV: a NUMA node whose memory went offline); a status = it could not be read or
+// understood, with the file's name and errno's text.
 template <typename T>
 using Maybe = absl::StatusOr<std::optional<T>>;
 
