@@ -78,6 +78,8 @@ SettingApplier::Plan SettingApplier::Look(const DesiredSetting& desired, const R
   plan.desired = &desired;
   plan.report.key = desired.setting.key;
   plan.report.desired = desired.value;
+  // The spec's word for its end holds whatever becomes of the value in this round.
+  if (JournalEntry* entry = journal_.Find(desired.setting.key)) entry->restore = request.restore;
   if (!desired.unsupported.empty()) {
     Report(reason::kUnsupported, desired.unsupported, plan.report);
     return plan;
@@ -130,7 +132,6 @@ void SettingApplier::LookEnforcing(int64_t current, bool restore, absl::Duration
     entry = &journal_.Put(key, {current, {}, {}, {}, restore});
     if (current == value) *entry = {current, value, current, {}, restore};
   }
-  entry->restore = restore;
   if (entry->pending.has_value()) {
     // Announced and never confirmed: the value is ours, whichever it is.
     if (entry->effective.has_value() || current != entry->original) entry->effective = current;

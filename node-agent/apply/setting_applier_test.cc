@@ -485,6 +485,23 @@ TEST_F(SettingApplierTest, RestoresNothingWhereTheFileIsGone) {
   EXPECT_THAT(journal_->entries(), IsEmpty());
 }
 
+TEST_F(SettingApplierTest, KeepsTheValueWhenThePolicySaidKeepWhileItCouldNotWrite) {
+  ApplyOne(45);
+  writer_.Answer(kSwappiness, [](absl::string_view) { return EINVAL; });
+  EXPECT_EQ(ApplyOne(46).reason, reason::kRefused);
+  Apply({Swappiness(46)}, ApplyMode::kEnforce, /*restore=*/false);  // the refusal waits
+  writer_.Answer(kSwappiness, nullptr);
+  EXPECT_EQ(Leave().reason, reason::kKept);
+  EXPECT_EQ(value(), "45");
+}
+
+TEST_F(SettingApplierTest, KeepsTheValueWhenThePausedPolicySaidKeep) {
+  ApplyOne(45);
+  Apply({Swappiness(45)}, ApplyMode::kPaused, /*restore=*/false);
+  EXPECT_EQ(Leave().reason, reason::kKept);
+  EXPECT_EQ(value(), "45");
+}
+
 TEST_F(SettingApplierTest, ObserveRestoresNothing) {
   ApplyOne(45);
   applier_->NewSpec();
