@@ -79,10 +79,10 @@ TEST_F(ReflectorTest, AListWhoseVersionIsGoneOrTooNewAsksForTheNewest) {
   }
   Start();
   ASSERT_TRUE(WaitForRequests(8));
-  EXPECT_THAT(asked(), ElementsAre("LIST resourceVersion=0 limit=500", "WATCH resourceVersion=10",
-                                   "LIST resourceVersion=10", "LIST limit=500",
-                                   "WATCH resourceVersion=20", "LIST resourceVersion=20",
-                                   "LIST limit=500", "WATCH resourceVersion=30"));
+  EXPECT_THAT(asked(),
+              ElementsAre("LIST resourceVersion=0 limit=500", "WATCH resourceVersion=10",
+                          "LIST resourceVersion=10", "LIST limit=500", "WATCH resourceVersion=20",
+                          "LIST resourceVersion=20", "LIST limit=500", "WATCH resourceVersion=30"));
 }
 
 TEST_F(ReflectorTest, ALineThatIsNoJsonListsAgain) {
