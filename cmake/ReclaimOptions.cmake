@@ -19,6 +19,7 @@ if(RECLAIM_SANITIZE STREQUAL "address")
 elseif(RECLAIM_SANITIZE STREQUAL "thread")
   add_compile_options(-fsanitize=thread)
   add_link_options(-fsanitize=thread)
+  include_directories(BEFORE "${CMAKE_CURRENT_LIST_DIR}/tsan")  # stands in front of a header of protobuf
 elseif(NOT RECLAIM_SANITIZE STREQUAL "")
   message(FATAL_ERROR "RECLAIM_SANITIZE is '${RECLAIM_SANITIZE}'; it takes '', 'address' or 'thread'")
 endif()
