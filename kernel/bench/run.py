@@ -80,9 +80,9 @@ MEASURES = [
 
 LIMITS = """\
 What emulation cannot show. One host thread emulates all virtual CPUs in turn (with a thread each they
-spend most of their time waiting for a lock or an interrupt of one that the host does not run). So more
+spend about half of their time waiting for a lock or an answer of one that the host does not run). So more
 workers mean a larger share of one CPU for reclaim, not more CPU: a worker never runs while a reader
-does, and memory that runs out during one turn is direct reclaim that idle CPUs would have prevented.
+does, and memory that runs out during one turn is direct reclaim that idle CPUs might have prevented.
 Direct reclaims and pages above the watermark are meaningful as ratios, the better the fewer CPUs are
 busy. Throughput of page cache reads is not: workers take the time from the readers. Nor is that of
 anonymous memory a measure of parallel compression. Both must be measured on hardware, and so must the
