@@ -55,6 +55,15 @@ class ProactiveReclaimerTest : public testing::Test {
                      return error;
                    });
   }
+  // One chunk of a target on NUMA node 0 whose swappiness the kernel does not take.
+  void RunARefusedTarget() {
+    AnswerNode(0, 256, EINVAL);
+    TargetPlan plan = NumaPlan({0});
+    plan.swappiness = "max";
+    reclaimer_.SetTargets({plan}, ApplyMode::kEnforce);
+    clock_.Advance(absl::Seconds(1));
+    reclaimer_.RunDue();
+  }
   TargetReport Report() { return reclaimer_.Reports().at(0); }
 
   FakeHost host_;
@@ -99,12 +108,7 @@ TEST_F(ProactiveReclaimerTest, CountsEagainAndWhatWasTakenAllTheSame) {
 }
 
 TEST_F(ProactiveReclaimerTest, ReportsARefusalUntilItWorksAgain) {
-  AnswerNode(0, 256, EINVAL);
-  TargetPlan plan = NumaPlan({0});
-  plan.swappiness = "max";
-  reclaimer_.SetTargets({plan}, ApplyMode::kEnforce);
-  clock_.Advance(absl::Seconds(1));
-  reclaimer_.RunDue();
+  RunARefusedTarget();
   EXPECT_EQ(Report().reason, reason::kRefused);
   EXPECT_THAT(Report().message,
               HasSubstr("asked 1048576 bytes with swappiness=max, the kernel says EINVAL"));
@@ -116,12 +120,7 @@ TEST_F(ProactiveReclaimerTest, ReportsARefusalUntilItWorksAgain) {
 }
 
 TEST_F(ProactiveReclaimerTest, ARefusalEndsWithTheSpecThatWasRefused) {
-  AnswerNode(0, 256, EINVAL);
-  TargetPlan plan = NumaPlan({0});
-  plan.swappiness = "max";
-  reclaimer_.SetTargets({plan}, ApplyMode::kEnforce);
-  clock_.Advance(absl::Seconds(1));
-  reclaimer_.RunDue();
+  RunARefusedTarget();
   ASSERT_EQ(Report().reason, reason::kRefused);
   reclaimer_.SetTargets({NumaPlan({0}, 0)},
                         ApplyMode::kEnforce);  // a rate of 0: no chunk will tell
