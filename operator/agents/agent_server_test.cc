@@ -324,6 +324,26 @@ TEST_F(AgentServerTest, HoldsARefusedSpecUntilTheNext) {
                          [&] { return book_.Find("n1").observation.refusal.empty(); }));
 }
 
+// The thread that pushes clears the refusal of the spec before; the agent may be quicker than that.
+TEST_F(AgentServerTest, ARefusalIsNotOvertakenByThePushThatItAnswers) {
+  Serve();
+  FakeAgent agent(Agent("agent@n1"));
+  agent.Hello();
+  std::thread refuser([&] {
+    while (const auto push = agent.ReadPush()) agent.Ack(*push, absl::StrCat(WorkersIn(*push)));
+  });
+  constexpr int kSpecs = 400;
+  for (int workers = 1; workers <= kSpecs; ++workers) {
+    Publish({WithWorkers(workers)});
+    EXPECT_TRUE(Eventually(absl::StrCat("refusal of spec ", workers), [&] {
+      return book_.Find("n1").observation.refusal == absl::StrCat(workers);
+    })) << "it is " << book_.Find("n1").observation.refusal;
+    if (HasFailure()) break;
+  }
+  server_->Stop();
+  refuser.join();
+}
+
 TEST_F(AgentServerTest, NotifiesOnlyTheNodesThatAreConcerned) {
   Serve();
   FakeAgent one(Agent("agent@n1"));

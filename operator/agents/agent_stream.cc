@@ -179,20 +179,14 @@ void AgentStream::OnAck(const kswapd::v1alpha1::SpecAck& ack) {
 void AgentStream::PlanChanged(absl::Duration changed_at) { Advance(changed_at); }
 
 void AgentStream::Advance(std::optional<absl::Duration> changed_at) {
-  std::string node;
-  std::string refusal;
-  uint64_t number;
-  {
-    absl::MutexLock lock(&mutex_);
-    if (end_.has_value() || number_ == 0) return;
-    node = identity_.node_name;
-    number = number_;
-    // Fetched under the lock: of two threads here, the later one has the newer plan.
-    protocol_.SetDesired(env_.sessions.PlanFor(node), changed_at);
-    SendIfDue();
-    refusal = protocol_.refusal();
-  }
-  env_.book.SetRefusal(node, number, refusal);
+  absl::MutexLock lock(&mutex_);
+  if (end_.has_value() || number_ == 0) return;
+  // Both under the lock: of two threads here, the later one fetches the newer plan, and what it
+  // says to the book is the last word. The one that pushed may be overtaken by the one that has the
+  // agent's answer to it.
+  protocol_.SetDesired(env_.sessions.PlanFor(identity_.node_name), changed_at);
+  SendIfDue();
+  env_.book.SetRefusal(identity_.node_name, number_, protocol_.refusal());
 }
 
 void AgentStream::SendIfDue() {

@@ -21,7 +21,7 @@ struct ServingCertificateOptions {
   std::vector<std::string> dns_names;
   absl::Duration lifetime = absl::Hours(24 * 7);
   // How often authority, ConfigMap and certificate are looked at; failures are tried again sooner.
-  absl::Duration check_every = absl::Minutes(10);
+  absl::Duration check_every = absl::Minutes(1);
   absl::Duration retry_every = absl::Seconds(5);
 };
 
