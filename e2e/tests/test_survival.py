@@ -11,6 +11,7 @@ from waiting import holds_for, wait_for
 pytestmark = pytest.mark.usefixtures("clean")
 
 SWAPPINESS = "/proc/sys/vm/swappiness"
+AUTHORITY = "reclaim-operator-ca"
 
 
 def restarts(pod) -> int:
@@ -116,6 +117,21 @@ def test_a_reboot_brings_settings_back_and_starts_a_new_journal(cluster: Cluster
     wait_for("connected", lambda: condition(api.node_reclaim(node), "Connected").get("status") == "True", 120)
     api.delete_policy("p")
     wait_swappiness(cluster, node, int(original))
+
+
+def test_an_agent_that_is_there_before_the_operator_starts_with_its_authority(cluster: Cluster, api: Api) -> None:
+    """As on a first install: a pod that ran without the ConfigMap would see it only minutes later."""
+    node = cluster.patched[0]
+    old = api.agent_pod(node)
+    api.core.delete_namespaced_config_map(AUTHORITY, NAMESPACE)
+    api.core.delete_namespaced_pod(old.metadata.name, NAMESPACE)
+    wait_for("a new agent pod", lambda: api.agent_pod(node).metadata.uid != old.metadata.uid, 60)
+    holds_for("the pod waiting for the authority", lambda: api.agent_pod(node).status.phase == "Pending", 10)
+
+    kill_program(cluster, api.operator_pod().spec.node_name, "reclaim-operator")  # it makes the ConfigMap when it starts
+    wait_for("the ConfigMap", lambda: api.core.read_namespaced_config_map(AUTHORITY, NAMESPACE), 120)
+    api.apply_policy("p", {"vm": {"swappiness": 50}})
+    wait_swappiness(cluster, node, 50, timeout=120)
 
 
 def test_cluster_of_the_tests_is_the_one_we_mean(cluster: Cluster, api: Api) -> None:
