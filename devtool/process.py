@@ -2,6 +2,7 @@
 """Running programs: to their end, or as daemons whose identity survives this process."""
 
 import json
+import math
 import os
 import shlex
 import signal
@@ -122,6 +123,10 @@ class Daemon:
         known = json.loads(self._file.read_text())
         ticks = _start_ticks(known["pid"])
         return known["pid"] if ticks is not None and ticks == known["start"] else None
+
+    def started_at(self) -> float:
+        """When start() started it last, in seconds since the epoch; infinity when it never did."""
+        return self._file.stat().st_mtime if self._file.exists() else math.inf
 
     def argv(self) -> list[str]:
         """The command line with which it was last started; [] when it never was."""

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
+import math
 import os
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -16,9 +18,12 @@ class DaemonIdentity(unittest.TestCase):
         self.folder = Path(folder.name)
 
     def test_is_found_again_and_stopped_by_another_instance(self):
+        self.assertEqual(Daemon(self.folder, "sleeper").started_at(), math.inf)
+        before = time.time() - 1  # the clock of files ticks more slowly
         Daemon(self.folder, "sleeper").start(["sleep", "60"])
         [found] = known_daemons(self.folder)
         self.assertIsNotNone(found.pid())
+        self.assertTrue(before <= found.started_at() <= time.time())
         self.assertEqual(found.argv(), ["sleep", "60"])
         found.stop()
         self.assertIsNone(found.pid())

@@ -3,8 +3,9 @@
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 
 from devtool import go_programs, paths
@@ -95,10 +96,12 @@ class Cluster:
         with Progress("Prometheus", 3):
             prometheus.start(self.folder, self.plan)
 
-    def ready_nodes(self) -> set[str]:
+    def ready_nodes(self) -> list[str]:
+        """Our nodes that are Ready, in order."""
         items = json.loads(self.control_plane.get("/api/v1/nodes"))["items"]
-        return {i["metadata"]["name"] for i in items
-                if any(c["type"] == "Ready" and c["status"] == "True" for c in i["status"].get("conditions", []))}
+        conditions = {i["metadata"]["name"]: i["status"].get("conditions", []) for i in items}
+        return [n.name for n in self.plan.nodes
+                if said_ready(conditions.get(n.name, []), since=self.vm(n.name).daemon.started_at())]
 
     def stop(self) -> None:
         """Stops everything and forgets the cluster; only processes that are provably ours are touched."""
@@ -112,9 +115,18 @@ class Cluster:
     def _all_ready(self, progress: Progress) -> bool:
         for node in self.plan.nodes:
             self.vm(node.name).daemon.check_alive()
-        ready = self.ready_nodes() & {n.name for n in self.plan.nodes}
-        progress.report(f"Ready: {' '.join(sorted(ready)) or 'none yet'}")
+        ready = self.ready_nodes()
+        progress.report(f"Ready: {' '.join(ready) or 'none yet'}")
         return len(ready) == len(self.plan.nodes)
 
     def _inventory(self, node: layout.Node) -> image_delivery.Inventory:
         return image_delivery.Inventory(self.folder / "nodes" / node.name / "images.json")
+
+
+def said_ready(conditions: Iterable[Mapping[str, str]], since: float) -> bool:
+    """Whether a kubelet has said Ready after `since` (seconds since the epoch).
+
+    For 40 s after its end a node still counts as Ready; a machine that starts anew within them has not said so yet.
+    """
+    return any(c["type"] == "Ready" and c["status"] == "True" and
+               datetime.fromisoformat(c["lastHeartbeatTime"]).timestamp() >= since for c in conditions)
