@@ -15,7 +15,7 @@ run = importlib.util.module_from_spec(SPEC)
 sys.modules[SPEC.name] = run
 SPEC.loader.exec_module(run)
 
-LINE = ("RESULT load=streams workers=4 seconds=2.000 bytes=4000000 allocstall=7 steal_kswapd=1 "
+LINE = ("RESULT load=streams workers=4 effective=2 seconds=2.000 bytes=4000000 allocstall=7 steal_kswapd=1 "
         "scan_kswapd=2 steal_direct=3 over_high=0.0 reclaimed=0.0")
 
 
@@ -47,6 +47,14 @@ class RunTest(unittest.TestCase):
         bad = run.table({"shortage": [shortage(1, 100), shortage(4, 161)]}, [1, 4])
         self.assertIn("1.60 | at most 1.6 x | yes", good)
         self.assertIn("1.61 | at most 1.6 x | NO", bad)
+
+    def test_a_load_that_was_too_small_meets_no_goal(self) -> None:
+        def streams(workers: int, stalls: int) -> dict[str, float]:
+            return {"workers": workers, "allocstall": stalls, "bytes": 1, "seconds": 1, "host_load": 1}
+
+        self.assertIn("load too small", run.table({"streams": [streams(1, 300), streams(4, 0)]}, [1, 4]))
+        self.assertIn("| yes |", run.table({"streams": [streams(1, 301), streams(4, 9)]}, [1, 4]))
+        self.assertIn("| NO |", run.table({"streams": [streams(1, 301), streams(4, 10)]}, [1, 4]))
 
 
 if __name__ == "__main__":

@@ -7,9 +7,10 @@
  * runs LOAD once for each number of kswapd workers per NUMA node, in that order,
  * after one run that is not counted, and prints for each run one line
  *
- *   RESULT load=L workers=W seconds=S bytes=B allocstall=N steal_kswapd=N
- *          scan_kswapd=N steal_direct=N over_high=N reclaimed=N
+ *   RESULT load=L workers=W effective=W seconds=S bytes=B allocstall=N
+ *          steal_kswapd=N scan_kswapd=N steal_direct=N over_high=N reclaimed=N
  *
+ * workers were asked for, effective is what NUMA node 0 has (no more than CPUs).
  * over_high (mean free pages above the high watermark) and reclaimed (mean pages
  * reclaimed) are per shortage and of the load "shortage" only, else 0.
  */
@@ -27,6 +28,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/reboot.h>
 #include <sys/swap.h>
 #include <sys/syscall.h>
@@ -38,7 +40,8 @@
 #define MIB (1024UL * 1024)
 
 #define STREAMS 8
-#define STREAM_BYTES (256 * MIB)
+#define STREAM_DEVICES 8		/* that a stream reads in turn, as a reader of many files does */
+#define STREAM_BYTES (512 * MIB)
 #define READAHEAD_BYTES 65536	/* more would be cut to the size of one request */
 
 #define HOGS 2
@@ -154,16 +157,46 @@ static void wait_children(int nr)
 	}
 }
 
-/* A process that reads page cache of a device of its own, another part in each round. */
+/* A process that reads page cache of devices of its own, another part in each round. */
 static void stream(int index, unsigned int round)
 {
-	int fd = open_disk(index);
 	off_t begin = (off_t)(round % 64) << 30;
+	int fd[STREAM_DEVICES];
 
-	for (unsigned long at = 0; at < STREAM_BYTES; at += READAHEAD_BYTES)
-		if (readahead(fd, begin + at, READAHEAD_BYTES))
-			die("readahead");
+	for (int i = 0; i < STREAM_DEVICES; i++)
+		fd[i] = open_disk(index * STREAM_DEVICES + i);
+	for (off_t at = 0; at < (off_t)(STREAM_BYTES / STREAM_DEVICES); at += READAHEAD_BYTES)
+		for (int i = 0; i < STREAM_DEVICES; i++)
+			if (readahead(fd[i], begin + at, READAHEAD_BYTES))
+				die("readahead");
 	_exit(0);
+}
+
+/*
+ * With one host thread for all virtual CPUs, QEMU goes on to the next when a timer
+ * expires, and for lack of one a turn takes up to 10 ms. What happens in a turn
+ * happens before any other CPU can answer, so turns must be short against the time
+ * in which the load uses up the distance of two watermarks.
+ */
+static void shorten_turns(void)
+{
+	const struct timespec period = { .tv_nsec = 1000000 };
+	const struct sched_param first = { .sched_priority = 1 };
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	for (long cpu = 0; cpu < cpus; cpu++) {
+		cpu_set_t here;
+
+		if (fork())
+			continue;
+		CPU_ZERO(&here);
+		CPU_SET(cpu, &here);
+		if (sched_setaffinity(0, sizeof(here), &here) || sched_setscheduler(0, SCHED_FIFO, &first) ||
+		    prctl(PR_SET_TIMERSLACK, 1))
+			die("a timer on CPU %ld", cpu);
+		for (;;)
+			clock_nanosleep(CLOCK_MONOTONIC, 0, &period, NULL);
+	}
 }
 
 static unsigned long run_streams(void)
@@ -324,6 +357,17 @@ static void start_swap(void)
 		die("swapon");
 }
 
+static int effective_workers(void)
+{
+	FILE *file = fopen("/sys/devices/system/node/node0/kswapd_threads", "r");
+	int workers;
+
+	if (!file || fscanf(file, "%d", &workers) != 1)
+		die("reading the workers of node 0");
+	fclose(file);
+	return workers;
+}
+
 static void run(const char *load, int workers, bool count)
 {
 	double begin, seconds, over_high = 0, reclaimed = 0;
@@ -346,9 +390,9 @@ static void run(const char *load, int workers, bool count)
 	else
 		die("no load %s", load);
 	seconds = now() - begin;
-	printf("%s load=%s workers=%d seconds=%.3f bytes=%lu allocstall=%lu steal_kswapd=%lu "
+	printf("%s load=%s workers=%d effective=%d seconds=%.3f bytes=%lu allocstall=%lu steal_kswapd=%lu "
 	       "scan_kswapd=%lu steal_direct=%lu over_high=%.1f reclaimed=%.1f\n",
-	       count ? "RESULT" : "# warm-up", load, workers, seconds, bytes,
+	       count ? "RESULT" : "# warm-up", load, workers, effective_workers(), seconds, bytes,
 	       vmstat(SYSTEM, "allocstall_") - stall, vmstat(SYSTEM, "pgsteal_kswapd") - steal,
 	       vmstat(SYSTEM, "pgscan_kswapd") - scan, vmstat(SYSTEM, "pgsteal_direct") - direct,
 	       over_high, reclaimed);
@@ -362,11 +406,17 @@ int main(int argc, char **argv)
 	if (mount("proc", "/proc", "proc", 0, NULL) || mount("sysfs", "/sys", "sysfs", 0, NULL) ||
 	    (mount("dev", "/dev", "devtmpfs", 0, NULL) && errno != EBUSY))
 		die("mounting");
-	if (!strcmp(argv[1], "anon"))
+	if (!strcmp(argv[1], "anon")) {
 		start_swap();
-	else	/* a device's page cache goes with its last user */
-		for (int i = 0; i < STREAMS; i++)
+	} else {	/* a device's page cache goes with its last user */
+		for (int i = 0; i < STREAMS * STREAM_DEVICES; i++)
 			open_disk(i);
+	}
+	if (!strcmp(argv[1], "streams"))
+		shorten_turns();
+	/* a small NUMA node has a distance of 5 MiB from low to min, a real one of hundreds */
+	if (strcmp(argv[1], "shortage"))
+		write_file("/proc/sys/vm/watermark_scale_factor", "100");
 	run(argv[1], atoi(argv[2]), false);
 	for (int i = 2; i < argc; i++)
 		run(argv[1], atoi(argv[i]), true);
