@@ -6,8 +6,9 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
-set(RECLAIM_SANITIZE "" CACHE STRING "Sanitizer of this build: empty, 'address' (ASan + UBSan) or 'thread'")
-set_property(CACHE RECLAIM_SANITIZE PROPERTY STRINGS "" address thread)
+set(RECLAIM_SANITIZE "" CACHE STRING
+    "Sanitizer of this build: empty, 'address' (ASan + UBSan), 'thread', or 'fuzzer' (libFuzzer with 'address'; clang only)")
+set_property(CACHE RECLAIM_SANITIZE PROPERTY STRINGS "" address thread fuzzer)
 
 add_compile_options(-Wall -Wextra -Werror -fno-omit-frame-pointer)
 # A build must not depend on where the checkout lies.
@@ -20,8 +21,11 @@ elseif(RECLAIM_SANITIZE STREQUAL "thread")
   add_compile_options(-fsanitize=thread)
   add_link_options(-fsanitize=thread)
   include_directories(BEFORE "${CMAKE_CURRENT_LIST_DIR}/tsan")  # stands in front of a header of protobuf
+elseif(RECLAIM_SANITIZE STREQUAL "fuzzer")
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=address,undefined)
 elseif(NOT RECLAIM_SANITIZE STREQUAL "")
-  message(FATAL_ERROR "RECLAIM_SANITIZE is '${RECLAIM_SANITIZE}'; it takes '', 'address' or 'thread'")
+  message(FATAL_ERROR "RECLAIM_SANITIZE is '${RECLAIM_SANITIZE}'; it takes '', 'address', 'thread' or 'fuzzer'")
 endif()
 
 find_package(Threads REQUIRED)

@@ -38,6 +38,8 @@ CLUSTER_PACKAGES = (
 
 CHECK_PACKAGES = "clang-format clang-tidy shellcheck python3-pyflakes python3-yaml".split()
 
+FUZZ_PACKAGES = "clang libclang-rt-dev".split()
+
 TEST_PACKAGES = "python3-pytest python3-kubernetes python3-yaml python3-jwt python3-cryptography".split()
 
 

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./dev bench: figures, not tests; nothing here fails because a machine is slow."""
+"""./dev bench: figures and what takes too long for a test; nothing here fails because a machine is slow."""
 
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from devtool import apt, paths
+from devtool import apt, fuzz, paths
 from e2e.cluster import kernels, up
 
 PARTS = {
     "kernel": "1 against 4 kswapd workers under three loads, in a virtual machine (about half an hour)",
     "latency": "from apply to the written value on a node, p50 and p99",
+    "fuzz": "libFuzzer on every parser, a minute each; not a figure but too long for a test",
     "footprint": "memory and CPU of operator and agents while nothing happens",
 }
 
@@ -20,8 +21,8 @@ def run_parts(name: str | None, arguments: Sequence[str]) -> int:
     """Runs one part or all of them; the exit status is that of the first that failed."""
     for part in [name] if name else PARTS:
         print(f"\n=== {part}: {PARTS[part]}", flush=True)
-        status = subprocess.run([str(word) for word in [*_command(part), *arguments]], cwd=paths.REPO,
-                                check=False).returncode
+        status = fuzz.main(list(arguments)) if part == "fuzz" else subprocess.run(
+            [str(word) for word in [*_command(part), *arguments]], cwd=paths.REPO, check=False).returncode
         if status != 0:
             print(f"bench {part} ended with status {status}", file=sys.stderr)
             return status

@@ -15,6 +15,8 @@ FLAVOURS = {
     "release": ["-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2 -g1 -DNDEBUG"],
     "asan": ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0 -g1", "-DRECLAIM_SANITIZE=address"],
     "tsan": ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1", "-DRECLAIM_SANITIZE=thread"],
+    "fuzz": ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1", "-DRECLAIM_SANITIZE=fuzzer",
+             "-DCMAKE_CXX_COMPILER=clang++"],
 }
 
 

@@ -24,5 +24,5 @@ def cluster_state() -> Path:
 
 
 def cmake_build(flavour: str) -> Path:
-    """Incremental CMake build folders, one per flavour (release, asan, tsan), shared by all checkouts."""
+    """Incremental CMake build folders, one per flavour (release, asan, tsan, fuzz), shared by all checkouts."""
     return cache_root() / "build" / flavour

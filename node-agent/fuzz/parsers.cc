@@ -2,7 +2,10 @@
 #include "node-agent/fuzz/parsers.h"
 
 #include <cstdlib>
+#include <fstream>
+#include <sstream>
 
+#include "absl/strings/str_cat.h"
 #include "node-agent/host/cgroup_glob.h"
 #include "node-agent/host/counters.h"
 #include "node-agent/host/id_list.h"
@@ -95,5 +98,12 @@ constexpr FuzzedParser kParsers[] = {
 }  // namespace
 
 absl::Span<const FuzzedParser> FuzzedParsers() { return kParsers; }
+
+std::string SeedOf(const FuzzedParser& parser) {
+  if (parser.seed_file.empty()) return std::string(parser.seed_text);
+  std::ostringstream text;
+  text << std::ifstream(absl::StrCat(RECLAIM_SOURCE_DIR, "/node-agent/", parser.seed_file)).rdbuf();
+  return text.str();
+}
 
 }  // namespace reclaim::agent

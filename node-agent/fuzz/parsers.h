@@ -21,6 +21,9 @@ struct FuzzedParser {
 
 absl::Span<const FuzzedParser> FuzzedParsers();
 
+// The good input itself; empty when its file is not there.
+std::string SeedOf(const FuzzedParser& parser);
+
 }  // namespace reclaim::agent
 
 #endif  // RECLAIM_NODE_AGENT_FUZZ_PARSERS_H_

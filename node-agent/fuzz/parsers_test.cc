@@ -1,26 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every fuzzed parser on a few thousand inputs made from a good one, the same in every run: what CI
-// does of fuzzing. The open-ended search is libFuzzer's (README.md).
+// does of fuzzing. The open-ended search is libFuzzer's (`./dev bench fuzz`).
 #include "node-agent/fuzz/parsers.h"
 
-#include <fstream>
 #include <random>
-#include <sstream>
 
-#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 namespace reclaim::agent {
 namespace {
 
 constexpr int kInputs = 2000;
-
-std::string SeedOf(const FuzzedParser& parser) {
-  if (parser.seed_file.empty()) return std::string(parser.seed_text);
-  std::ostringstream text;
-  text << std::ifstream(absl::StrCat(RECLAIM_SOURCE_DIR, "/node-agent/", parser.seed_file)).rdbuf();
-  return text.str();
-}
 
 std::string Mutate(std::string text, std::mt19937& random) {
   const auto below = [&random](size_t n) { return n == 0 ? 0 : random() % n; };

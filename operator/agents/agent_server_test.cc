@@ -335,9 +335,10 @@ TEST_F(AgentServerTest, ARefusalIsNotOvertakenByThePushThatItAnswers) {
   constexpr int kSpecs = 400;
   for (int workers = 1; workers <= kSpecs; ++workers) {
     Publish({WithWorkers(workers)});
-    EXPECT_TRUE(Eventually(absl::StrCat("refusal of spec ", workers), [&] {
-      return book_.Find("n1").observation.refusal == absl::StrCat(workers);
-    })) << "it is " << book_.Find("n1").observation.refusal;
+    EXPECT_TRUE(
+        Eventually(absl::StrCat("refusal of spec ", workers),
+                   [&] { return book_.Find("n1").observation.refusal == absl::StrCat(workers); }))
+        << "it is " << book_.Find("n1").observation.refusal;
     if (HasFailure()) break;
   }
   server_->Stop();
