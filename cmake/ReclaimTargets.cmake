@@ -4,11 +4,11 @@
 #   reclaim_library(NAME SRCS a.cc b.cc DEPS other absl::status)
 #   reclaim_binary(NAME SRCS main.cc DEPS ...)
 #   reclaim_test(NAME SRCS a_test.cc DEPS ... [LABELS threads apiserver])
-#   reclaim_fuzzer(NAME SRCS a_fuzz.cc DEPS ... [DEFINES X=1])
+#   reclaim_fuzzer(NAME SRCS a_fuzz.cc DEPS ... SEED file [DEFINES X=1])
 #
 # LABELS: `threads` = also run under ThreadSanitizer; `apiserver` = needs RECLAIM_TEST_KUBECONFIG.
 # Tests may read fixtures below the macro RECLAIM_SOURCE_DIR. Fuzzers exist when RECLAIM_SANITIZE is `fuzzer`; the
-# target `fuzzers` builds them all, into the folder fuzzers/ of the build.
+# target `fuzzers` builds them all, into the folder fuzzers/ of the build, which has the list of them too. SEED is an input that the parser takes.
 
 if(RECLAIM_SANITIZE STREQUAL "thread")
   add_library(tsan_absl_sync OBJECT "${CMAKE_CURRENT_LIST_DIR}/tsan_absl_sync.cc"
@@ -42,17 +42,20 @@ endfunction()
 
 if(RECLAIM_SANITIZE STREQUAL "fuzzer")
   add_custom_target(fuzzers)
+  file(WRITE "${CMAKE_BINARY_DIR}/fuzzers/list" "")
 endif()
 
 function(reclaim_fuzzer name)
   if(NOT RECLAIM_SANITIZE STREQUAL "fuzzer")
     return()
   endif()
-  cmake_parse_arguments(ARG "" "" "SRCS;DEPS;DEFINES" ${ARGN})
+  cmake_parse_arguments(ARG "" "SEED" "SRCS;DEPS;DEFINES" ${ARGN})
   add_executable(${name} EXCLUDE_FROM_ALL ${ARG_SRCS})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/fuzzers")
   target_compile_definitions(${name} PRIVATE ${ARG_DEFINES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS})
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
   add_dependencies(fuzzers ${name})
+  configure_file(${ARG_SEED} "${CMAKE_BINARY_DIR}/fuzzers/seeds/${name}/seed" COPYONLY)
+  file(APPEND "${CMAKE_BINARY_DIR}/fuzzers/list" "${name}\n")
 endfunction()

@@ -219,7 +219,7 @@ VERBS = (
          _part, _part_arguments, hidden=True),
     Verb("test", "run the tests, one part or all; prints a summary, fails when any part fails",
          "./dev test unit", _test, _test_arguments),
-    Verb("bench", "measure, one part or all: kernel, latency, footprint; or fuzz the parsers", "./dev bench kernel --runs 3", _bench,
+    Verb("bench", "measure, one part or all: kernel, latency, footprint; fuzz when named", "./dev bench kernel --runs 3", _bench,
          _bench_arguments),
     Verb("check", "format, clang-tidy, shellcheck, pyflakes, SPDX lines, chart lint", "./dev check", _check),
     Verb("apiserver", "a throwaway etcd and kube-apiserver around one command (or until Ctrl-C)",

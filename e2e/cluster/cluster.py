@@ -126,7 +126,8 @@ class Cluster:
 def said_ready(conditions: Iterable[Mapping[str, str]], since: float) -> bool:
     """Whether a kubelet has said Ready after `since` (seconds since the epoch).
 
-    For 40 s after its end a node still counts as Ready; a machine that starts anew within them has not said so yet.
+    For 40 s after its end a node still counts as Ready; a machine that ./dev starts anew within them has not said so yet.
+    (A reboot inside the machine is not seen: its QEMU is the old one.)
     """
     return any(c["type"] == "Ready" and c["status"] == "True" and
                datetime.fromisoformat(c["lastHeartbeatTime"]).timestamp() >= since for c in conditions)

@@ -115,15 +115,21 @@ class Api:
         """The status of a NodeReclaim; {} while it has none."""
         return self.custom.get_cluster_custom_object(GROUP, VERSION, "nodereclaims", name).get("status", {})
 
+    def scale_operator(self, replicas: int) -> None:
+        self.apps.patch_namespaced_deployment_scale("reclaim-operator", NAMESPACE, {"spec": {"replicas": replicas}})
+
     def agent_pod(self, node: str) -> client.V1Pod:
         return self._pod("agent", node)
 
     def operator_pod(self) -> client.V1Pod:
         return self._pod("operator", None)
 
+    def pods(self, component: str) -> list[client.V1Pod]:
+        """Those of "agent" or "operator", with those that are ending."""
+        return self.core.list_namespaced_pod(NAMESPACE, label_selector=f"app.kubernetes.io/component={component}").items
+
     def _pod(self, component: str, node: str | None) -> client.V1Pod:
-        pods = self.core.list_namespaced_pod(NAMESPACE, label_selector=f"app.kubernetes.io/component={component}").items
-        alive = [p for p in pods if p.metadata.deletion_timestamp is None and (node is None or p.spec.node_name == node)]
+        alive = [p for p in self.pods(component) if p.metadata.deletion_timestamp is None and (node is None or p.spec.node_name == node)]
         assert len(alive) == 1, f"expected one {component} pod on {node}, found {[p.metadata.name for p in alive]}"
         return alive[0]
 

@@ -28,7 +28,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/reboot.h>
 #include <sys/swap.h>
 #include <sys/syscall.h>
@@ -187,12 +186,15 @@ static void shorten_turns(void)
 	for (long cpu = 0; cpu < cpus; cpu++) {
 		cpu_set_t here;
 
-		if (fork())
+		pid_t child = fork();
+
+		if (child < 0)
+			die("fork");
+		if (child)
 			continue;
 		CPU_ZERO(&here);
 		CPU_SET(cpu, &here);
-		if (sched_setaffinity(0, sizeof(here), &here) || sched_setscheduler(0, SCHED_FIFO, &first) ||
-		    prctl(PR_SET_TIMERSLACK, 1))
+		if (sched_setaffinity(0, sizeof(here), &here) || sched_setscheduler(0, SCHED_FIFO, &first))
 			die("a timer on CPU %ld", cpu);
 		for (;;)
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &period, NULL);

@@ -41,7 +41,7 @@ class Load:
 
 LOADS = {
     "streams": Load([guest.NumaNode(8, 1024)] * 2, "null_blk.nr_devices=64 null_blk.gb=128 transparent_hugepage=madvise",
-                    "8 readahead() streams of 64 KiB, each over 8 null_blk devices in turn, 16 vCPUs in turns of half a millisecond, "
+                    "8 readahead() streams of 64 KiB, each over 8 null_blk devices in turn, 16 vCPUs in turns of 0.4 ms, "
                     "2 NUMA nodes of 1 GiB, watermark_scale_factor 100", 300),
     "anon": Load([guest.NumaNode(2, 1024)] * 2, "transparent_hugepage=madvise",
                  "2 x 1000 MB of half random anonymous data, 2 passes, swap on zram, 4 vCPUs in parallel, 2 NUMA nodes of 1 GiB, "
@@ -78,9 +78,9 @@ MEASURES = [
             Goal("at most 3 % (where 1 worker gives > 300)", lambda few, many: many <= 0.03 * few, lambda few: few > 300)),
     Measure("streams", "throughput, MB/s", throughput),
     Measure("anon", "workers in effect", lambda run: run["effective"]),
-    Measure("anon", "throughput, MB/s", throughput, Goal("at least 1.5 x", lambda few, many: many >= 1.5 * few)),
+    Measure("anon", "throughput, MB/s", throughput, Goal("at least 1.5 x (2 workers in effect)", lambda few, many: many >= 1.5 * few)),
     Measure("anon", "direct reclaims", lambda run: run["allocstall"],
-            Goal("at most 5 %", lambda few, many: many <= 0.05 * few)),
+            Goal("at most 5 % (2 workers in effect)", lambda few, many: many <= 0.05 * few)),
     Measure("anon", "pages stolen by kswapd", lambda run: run["steal_kswapd"]),
     Measure("shortage", "pages above the high watermark", lambda run: run["over_high"],
             Goal("at most 1.6 x", lambda few, many: many <= 1.6 * few)),
@@ -88,13 +88,14 @@ MEASURES = [
 ]
 
 LIMITS = """\
-What emulation cannot show. The host has fewer CPUs than the guest, so virtual CPUs take turns, and what happens in one
-turn happens before any other CPU can answer. A kswapd that was woken waits for its turn while the reader goes on, and
-the holder of a lock may have to wait for its turn while the others wait for the lock. On hardware both take microseconds.
-So the loads keep turns short (streams) or virtual CPUs few (anon), and the distance of the watermarks above what
-a turn uses up. Direct reclaims and pages above the watermark are meaningful as ratios. Throughput of page cache reads
-is not: workers take the time from the readers. Throughput of anonymous memory is that of one more worker for each NUMA
-node on few CPUs; more workers, and the contention for the LRU lock, must be measured on hardware."""
+What emulation cannot show. Virtual CPUs take turns: one host thread runs all of them for streams and shortage, and the host has fewer
+CPUs than the guest for anon. What happens in one turn happens before any other CPU can answer. A kswapd that was woken
+waits for its turn while the reader goes on, and the holder of a lock may have to wait for its turn while the others
+wait for the lock. On hardware both take microseconds. So streams keeps turns short and watermarks apart, and anon has few
+virtual CPUs; shortage has one task that allocates and sleeps in between, so its turns may be long. Direct reclaims and pages above
+the watermark are meaningful as ratios. Throughput of page cache reads is not: workers take the time from the readers.
+anon is 2 workers for each NUMA node against 1. With 8 virtual CPUs on 2 host CPUs 4 workers were slower than 1 (88 against
+139 MB/s, two runs each): more of them, and the contention for the LRU lock, must be measured on hardware."""
 
 
 def schedule(workers: list[int], runs: int) -> list[list[int]]:

@@ -2,10 +2,7 @@
 #include "node-agent/fuzz/parsers.h"
 
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 
-#include "absl/strings/str_cat.h"
 #include "node-agent/host/cgroup_glob.h"
 #include "node-agent/host/counters.h"
 #include "node-agent/host/id_list.h"
@@ -65,45 +62,26 @@ void FuzzPolicy(absl::string_view text) {
   if (policy.ok()) Require(policy->spec.has_policy());
 }
 
-constexpr char kStat[] = "58 (kswapd0) S 2 0 0 0 -1 2230336 0 0 0 0 0 7 0 0 20 0 1 0 155\n";
-constexpr char kPolicy[] =
-    "apiVersion: kswapd.dev/v1alpha1\nkind: ReclaimPolicy\nmetadata: {name: p}\n"
-    "spec:\n  kswapd: {workers: 4}\n  proactiveReclaim:\n  - name: a\n"
-    "    scope: {numaNodes: [0]}\n    goal: {rate: 64Mi/m}\n    swappiness: max\n";
-constexpr char kJournal[] =
-    "{\"format\":1,\"bootId\":\"b\",\"settings\":[{\"name\":\"vm.swappiness\",\"original\":60,"
-    "\"numaNode\":1,\"effective\":4,\"restore\":true}]}";
-
 constexpr FuzzedParser kParsers[] = {
-    {"counters", [](absl::string_view text) { ParseCounters(text).status().IgnoreError(); },
-     "testdata/linux-7.3.4/proc/vmstat", ""},
-    {"zoneinfo", FuzzZoneinfo, "testdata/linux-7.3.4/proc/zoneinfo", ""},
-    {"pressure", FuzzPressure, "testdata/linux-6.18/proc/pressure/memory", ""},
-    {"id_list", FuzzIdList, "", "0-1,4,7-9\n"},
-    {"process_stat", FuzzProcessStat, "", kStat},
-    {"schedstat", FuzzSchedstat, "", "4639213 5292709 5\n"},
-    {"journal", FuzzJournal, "", kJournal},
-    {"policy", FuzzPolicy, "", kPolicy},
+    {"counters", [](absl::string_view text) { ParseCounters(text).status().IgnoreError(); }},
+    {"zoneinfo", FuzzZoneinfo},
+    {"pressure", FuzzPressure},
+    {"id_list", FuzzIdList},
+    {"process_stat", FuzzProcessStat},
+    {"schedstat", FuzzSchedstat},
+    {"journal", FuzzJournal},
+    {"policy", FuzzPolicy},
     {"node_spec",
-     [](absl::string_view bytes) { DecodeSpec("v", std::string(bytes)).status().IgnoreError(); },
-     "", "\x0a\x03\x0a\x01p\x12\x04\x3a\x02\x08\x2d"},
+     [](absl::string_view bytes) { DecodeSpec("v", std::string(bytes)).status().IgnoreError(); }},
     {"cgroup_pattern",
      [](absl::string_view text) {
        const size_t half = text.size() / 2;
        MatchesComponent(text.substr(0, half), text.substr(half));
-     },
-     "", "x-*-y*zx-1-y2z"},
+     }},
 };
 
 }  // namespace
 
 absl::Span<const FuzzedParser> FuzzedParsers() { return kParsers; }
-
-std::string SeedOf(const FuzzedParser& parser) {
-  if (parser.seed_file.empty()) return std::string(parser.seed_text);
-  std::ostringstream text;
-  text << std::ifstream(absl::StrCat(RECLAIM_SOURCE_DIR, "/node-agent/", parser.seed_file)).rdbuf();
-  return text.str();
-}
 
 }  // namespace reclaim::agent

@@ -3,14 +3,24 @@
 // does of fuzzing. The open-ended search is libFuzzer's (`./dev bench fuzz`).
 #include "node-agent/fuzz/parsers.h"
 
+#include <fstream>
 #include <random>
+#include <sstream>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 namespace reclaim::agent {
 namespace {
 
 constexpr int kInputs = 2000;
+
+// The good input that the parser's fuzzer begins with; CMakeLists.txt says which.
+std::string SeedOf(const FuzzedParser& parser) {
+  std::ostringstream text;
+  text << std::ifstream(absl::StrCat(RECLAIM_FUZZ_SEEDS, "/", parser.name)).rdbuf();
+  return text.str();
+}
 
 std::string Mutate(std::string text, std::mt19937& random) {
   const auto below = [&random](size_t n) { return n == 0 ? 0 : random() % n; };

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
+#include <sstream>
 #include <vector>
 
 #include "absl/strings/escaping.h"
@@ -13,6 +14,8 @@
 #include "node-agent/policy_file/yaml_message.h"
 #include "node-agent/state/durable_file.h"
 #include "openssl/sha.h"
+#include "yaml-cpp/eventhandler.h"
+#include "yaml-cpp/parser.h"
 
 namespace reclaim::agent {
 namespace {
@@ -81,6 +84,33 @@ absl::StatusOr<std::string> ReadHead(const YAML::Node& document, const std::stri
   return name.Scalar();
 }
 
+class IgnoreEvents : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+// 0, 1, or 2 for more. YAML::LoadAll would tell too, but of some text (",x") it makes one empty
+// document after another, without end.
+int CountDocumentsToTwo(absl::string_view text) {
+  std::istringstream stream{std::string(text)};
+  YAML::Parser parser(stream);
+  IgnoreEvents ignore;
+  int count = 0;
+  while (count < 2 && parser.HandleNextDocument(ignore)) ++count;
+  return count;
+}
+
 absl::StatusOr<SpecUpdate> ReadPolicy(const YAML::Node& document, const std::string& file) {
   absl::StatusOr<std::string> name = ReadHead(document, file);
   if (!name.ok()) return name.status();
@@ -117,13 +147,13 @@ absl::StatusOr<SpecUpdate> ReadPolicy(const YAML::Node& document, const std::str
 absl::StatusOr<SpecUpdate> ParsePolicy(absl::string_view text, const std::string& file_name) {
   // yaml-cpp throws on syntax errors; nothing leaves this function but a status.
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
-    if (documents.size() != 1) {
-      return At(
-          file_name, 1,
-          absl::StrCat("must hold one ReclaimPolicy; it has ", documents.size(), " documents"));
+    const int documents = CountDocumentsToTwo(text);
+    if (documents != 1) {
+      return At(file_name, 1,
+                absl::StrCat("must hold one ReclaimPolicy; it has ",
+                             documents == 0 ? "no document" : "more than one document"));
     }
-    return ReadPolicy(documents[0], file_name);
+    return ReadPolicy(YAML::Load(std::string(text)), file_name);
   } catch (const YAML::Exception& error) {
     return At(file_name, error.mark.line + 1, absl::StrCat("not YAML: ", error.msg));
   }

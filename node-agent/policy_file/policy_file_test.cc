@@ -115,8 +115,10 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(ParsePolicyTest, RefusesWhatIsNoReclaimPolicy) {
   const std::pair<const char*, const char*> cases[] = {
-      {"", "p.yaml:1: must hold one ReclaimPolicy; it has 0 documents"},
-      {"a: 1\n---\nb: 2\n", "p.yaml:1: must hold one ReclaimPolicy; it has 2 documents"},
+      {"", "p.yaml:1: must hold one ReclaimPolicy; it has no document"},
+      {"a: 1\n---\nb: 2\n", "p.yaml:1: must hold one ReclaimPolicy; it has more than one document"},
+      // yaml-cpp takes this for documents without end.
+      {",i$", "p.yaml:1: must hold one ReclaimPolicy; it has more than one document"},
       {"just words", "p.yaml:1: the document must be a ReclaimPolicy manifest"},
       {"a: [1\n", "p.yaml:2: not YAML"},
       {"apiVersion: v1\nkind: Pod\n", "p.yaml:1: apiVersion: must be kswapd.dev/v1alpha1"},

@@ -332,7 +332,7 @@ TEST_F(AgentServerTest, ARefusalIsNotOvertakenByThePushThatItAnswers) {
   std::thread refuser([&] {
     while (const auto push = agent.ReadPush()) agent.Ack(*push, absl::StrCat(WorkersIn(*push)));
   });
-  constexpr int kSpecs = 400;
+  constexpr int kSpecs = 100;
   for (int workers = 1; workers <= kSpecs; ++workers) {
     Publish({WithWorkers(workers)});
     EXPECT_TRUE(
