@@ -15,10 +15,11 @@ namespace {
 
 constexpr int kInputs = 2000;
 
-// The good input that the parser's fuzzer begins with; CMakeLists.txt says which.
+// The good input that the parser's fuzzer begins with too.
 std::string SeedOf(const FuzzedParser& parser) {
   std::ostringstream text;
-  text << std::ifstream(absl::StrCat(RECLAIM_FUZZ_SEEDS, "/", parser.name)).rdbuf();
+  text << std::ifstream(absl::StrCat(RECLAIM_SOURCE_DIR, "/node-agent/testdata/fuzz/", parser.name))
+              .rdbuf();
   return text.str();
 }
 
