@@ -182,39 +182,42 @@ TEST_F(OperatorTest, ARestartWithoutNewsWritesNothing) {
   EXPECT_EQ(versions(), before);
 }
 
-TEST_F(OperatorTest, PauseHoldsAnEditAndItsEndReleasesIt) {
-  const std::string policy = api_.Unique("p");
-  ASSERT_TRUE(api_.ApplyPolicy(policy, Spec(R"(,"kswapd":{"workers":2})")).ok());
-  FakeAgent agent(AgentOptions(TokenOf(node_)));
-  agent.Hello();
-  ASSERT_TRUE(ApplyUntil(agent, Workers(2)).has_value());
-  ASSERT_TRUE(api_.ApplyPolicy(policy, Spec(R"(,"paused":true,"kswapd":{"workers":3})")).ok());
-  ASSERT_TRUE(PolicyHas(policy, "Progressing", "False Paused"));
-  ASSERT_TRUE(api_.ApplyPolicy(policy, Spec(R"(,"kswapd":{"workers":4})")).ok());
-  const auto push = agent.ReadPush();
-  ASSERT_TRUE(push.has_value());
-  EXPECT_EQ(SpecOf(*push).spec().kswapd().workers(), 4) << "the paused edit must not be sent";
+// A policy whose edit to three workers is held, and released by an edit to four without `hold`,
+// which are fields of the spec. `while_held` looks at the policy of that name in between.
+class HeldEditTest : public OperatorTest {
+ protected:
+  template <typename WhileHeld>
+  void HoldAndRelease(const std::string& hold, WhileHeld while_held) {
+    const std::string policy = api_.Unique("p");
+    ASSERT_TRUE(api_.ApplyPolicy(policy, Spec(R"(,"kswapd":{"workers":2})")).ok());
+    FakeAgent agent(AgentOptions(TokenOf(node_)));
+    agent.Hello();
+    ASSERT_TRUE(ApplyUntil(agent, Workers(2)).has_value());
+    ASSERT_TRUE(api_.ApplyPolicy(policy, Spec(R"(,"kswapd":{"workers":3})" + hold)).ok());
+    while_held(policy);
+    if (HasFatalFailure()) return;
+    ASSERT_TRUE(api_.ApplyPolicy(policy, Spec(R"(,"kswapd":{"workers":4})")).ok());
+    const auto push = agent.ReadPush();
+    ASSERT_TRUE(push.has_value());
+    EXPECT_EQ(SpecOf(*push).spec().kswapd().workers(), 4) << "the held edit must not be sent";
+  }
+};
+
+TEST_F(HeldEditTest, PauseHoldsAnEditAndItsEndReleasesIt) {
+  HoldAndRelease(R"(,"paused":true)", [&](const std::string& policy) {
+    ASSERT_TRUE(PolicyHas(policy, "Progressing", "False Paused"));
+  });
 }
 
-TEST_F(OperatorTest, RolloutStepsHoldAnEditUntilTheyAreRemoved) {
-  const std::string policy = api_.Unique("p");
-  ASSERT_TRUE(api_.ApplyPolicy(policy, Spec(R"(,"kswapd":{"workers":2})")).ok());
-  FakeAgent agent(AgentOptions(TokenOf(node_)));
-  agent.Hello();
-  ASSERT_TRUE(ApplyUntil(agent, Workers(2)).has_value());
+TEST_F(HeldEditTest, RolloutStepsHoldAnEditUntilTheyAreRemoved) {
   // The schema's default of onFailure comes with it.
-  ASSERT_TRUE(
-      api_.ApplyPolicy(policy, Spec(R"(,"kswapd":{"workers":3},"rollout":{"steps":[{"nodes":1}]})"))
-          .ok());
-  ASSERT_TRUE(PolicyHas(policy, "Stalled", "True NotImplemented"));
-  const Policy held = GetPolicy(policy);
-  EXPECT_THAT(FindCondition(held.status.conditions(), "Stalled")->message(),
-              HasSubstr("remove spec.rollout.steps"));
-  EXPECT_NE(held.status.rollout().update_revision(), held.revision);
-  ASSERT_TRUE(api_.ApplyPolicy(policy, Spec(R"(,"kswapd":{"workers":4})")).ok());
-  const auto push = agent.ReadPush();
-  ASSERT_TRUE(push.has_value());
-  EXPECT_EQ(SpecOf(*push).spec().kswapd().workers(), 4) << "the held edit must not be sent";
+  HoldAndRelease(R"(,"rollout":{"steps":[{"nodes":1}]})", [&](const std::string& policy) {
+    ASSERT_TRUE(PolicyHas(policy, "Stalled", "True NotImplemented"));
+    const Policy held = GetPolicy(policy);
+    EXPECT_THAT(FindCondition(held.status.conditions(), "Stalled")->message(),
+                HasSubstr("remove spec.rollout.steps"));
+    EXPECT_NE(held.status.rollout().update_revision(), held.revision);
+  });
 }
 
 TEST_F(OperatorTest, APolicyThatIsMadeAgainReachesTheAgent) {
