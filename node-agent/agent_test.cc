@@ -130,6 +130,7 @@ TEST_F(AgentTest, OnAStockKernelNamesTheMissingFileAndAppliesTheRest) {
   EXPECT_THAT(Message(status, "Supported"), HasSubstr("node0/kswapd_threads"));
   EXPECT_EQ(Reason(status, "kswapd.workers"), "Unsupported");
   EXPECT_EQ(Condition(status, "Applied"), "True AllSettingsApplied");
+  EXPECT_EQ(Message(status, "Applied"), "2 entries in force, 1 that this kernel does not support");
   EXPECT_EQ(host_.Get("proc/sys/vm/swappiness"), "45");
   EXPECT_EQ(status.workers().desired(), "4");
   EXPECT_EQ(status.workers().effective(), "");

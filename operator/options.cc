@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "common/process_metrics.h"
+#include "operator/metrics/metric_rows.h"
 
 namespace reclaim::op {
 namespace {
@@ -92,7 +93,8 @@ std::string OptionsHelp() {
     if (!flag.value.empty()) absl::StrAppend(&help, " (", flag.value, ")");
     absl::StrAppend(&help, "\n");
   }
-  absl::StrAppend(&help, "  --version\n      prints the version\n");
+  absl::StrAppend(&help, "  --version\n      prints the version\n",
+                  "  --metrics-reference\n      prints the page of all metrics\n");
   return help;
 }
 
@@ -105,6 +107,10 @@ Options ParseOptionsOrExit(int argc, char** argv) {
     }
     if (argument == "--version") {
       printf("reclaim-operator %s\n", std::string(Version()).c_str());
+      exit(0);
+    }
+    if (argument == "--metrics-reference") {
+      fputs(OperatorMetricReference().c_str(), stdout);
       exit(0);
     }
   }

@@ -83,8 +83,12 @@ void AddCondition(const char* type, const char* status, const Finding& finding,
 }
 
 void AddApplied(const StatusInput& input, const Findings& findings, NodeReclaimStatus& out) {
-  const std::string in_force =
+  std::string in_force =
       absl::StrCat(findings.in_force, findings.in_force == 1 ? " entry" : " entries", " in force");
+  if (!findings.unsupported.empty()) {
+    absl::StrAppend(&in_force, ", ", findings.unsupported.size(),
+                    " that this kernel does not support");
+  }
   if (!input.spec_known) {
     AddCondition(condition::kApplied, "Unknown",
                  {reason::kSettingsPending, "no spec has come yet; nothing is changed"}, out);

@@ -3,6 +3,9 @@
 
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "common/process_metrics.h"
+
 namespace reclaim::op::rows {
 
 using prometheus::MetricType;
@@ -175,3 +178,20 @@ absl::Span<const MetricRow> Table() {
 }
 
 }  // namespace reclaim::op::rows
+
+namespace reclaim::op {
+
+std::string OperatorMetricReference() {
+  const absl::Span<const MetricRow> process = ProcessMetrics::Table();
+  std::vector<MetricRow> table(rows::Table().begin(), rows::Table().end());
+  table.insert(table.end(), process.begin(), process.end());
+  return absl::StrCat(
+      "# Metrics of the operator\n\n"
+      "`reclaim-operator --metrics-reference` prints this page, and a test holds both equal.\n\n"
+      "- `controller_runtime_*`, `workqueue_*` and `rest_client_*` mean what they mean in operators "
+      "written in Go, so dashboards made for those work here.\n"
+      "- Histograms have buckets from 1 ms to 60 s.\n\n",
+      MetricReference(table));
+}
+
+}  // namespace reclaim::op

@@ -2,6 +2,8 @@
 #ifndef RECLAIM_OPERATOR_METRICS_METRIC_ROWS_H_
 #define RECLAIM_OPERATOR_METRICS_METRIC_ROWS_H_
 
+#include <string>
+
 #include "absl/types/span.h"
 #include "common/metric_table.h"
 
@@ -60,5 +62,13 @@ extern const MetricRow kRestRequests;
 absl::Span<const MetricRow> Table();
 
 }  // namespace reclaim::op::rows
+
+namespace reclaim::op {
+
+// docs/metrics-operator.md; `reclaim-operator --metrics-reference` prints it. With the rows of
+// common/process_metrics.h.
+std::string OperatorMetricReference();
+
+}  // namespace reclaim::op
 
 #endif  // RECLAIM_OPERATOR_METRICS_METRIC_ROWS_H_

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
+
 #include "operator/metrics/request_metrics.h"
 #include "prometheus/registry.h"
 
@@ -12,6 +15,13 @@ namespace {
 TEST(MetricRows, FollowTheConventions) {
   const absl::Status status = CheckMetricTable(rows::Table());
   EXPECT_TRUE(status.ok()) << status;
+}
+
+TEST(MetricRows, AreTheReferencePage) {
+  std::ostringstream page;
+  page << std::ifstream(RECLAIM_SOURCE_DIR "/docs/metrics-operator.md").rdbuf();
+  EXPECT_EQ(page.str(), OperatorMetricReference())
+      << "docs/metrics-operator.md is what `reclaim-operator --metrics-reference` prints";
 }
 
 TEST(RequestMetrics, CountByCodeMethodAndHost) {
