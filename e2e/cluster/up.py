@@ -38,6 +38,7 @@ def bring_up(patched: int | None = None, stock: int | None = None, bare: bool = 
             # Metrics come out on fixed ports of each node, where QEMU forwards them to Prometheus.
             install.helm_upgrade(cluster.environment(), product, {
                 "agent.metrics.hostPort": str(layout.AGENT_METRICS_PORT)})
+            install.wait_for_every_agent(cluster.kubectl)
             cluster.start_prometheus()
             install.apply_sample_policy(cluster.kubectl)
     screen.show(cluster, clock(time.monotonic() - start))
