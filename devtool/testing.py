@@ -25,7 +25,6 @@ class Part:
     """run raises DevError when something does not hold; needs: there is nothing to run while this path is missing.
 
     takes_arguments: words after the part on the command line go to run.
-    on_request: runs only when it is named.
     """
 
     name: str
@@ -33,7 +32,6 @@ class Part:
     run: Callable[..., None]
     needs: Path = paths.REPO
     takes_arguments: bool = False
-    on_request: bool = False
 
 
 def _unit() -> None:
@@ -71,8 +69,7 @@ def _e2e(pytest_arguments: Sequence[str] = ()) -> None:
 
 
 PARTS = (
-    Part("lint", "format, shellcheck, pyflakes, SPDX lines, chart", checks.run_quick),
-    Part("tidy", "clang-tidy", checks.run_tidy, on_request=True),
+    Part("lint", "format, clang-tidy, shellcheck, pyflakes, SPDX lines, chart", checks.run_all),
     Part("unit", "unit tests of ./dev and of the C++ code, a real API server beside them", _unit),
     Part("asan", "the same C++ tests under AddressSanitizer and UBSan", _asan),
     Part("tsan", "the tests labelled `threads` under ThreadSanitizer", _tsan),
@@ -87,7 +84,7 @@ def run_parts(name: str | None, arguments: Sequence[str] = ()) -> int:
 
     arguments go to the one part that is named, if it takes any.
     """
-    chosen = [p for p in PARTS if p.name == name or (name is None and not p.on_request)]
+    chosen = [p for p in PARTS if name in (None, p.name)]
     if arguments and not (name and chosen[0].takes_arguments):
         raise DevError(f"only {', '.join(p.name for p in PARTS if p.takes_arguments)} takes arguments")
     results = [(part, *_timed(part, arguments)) for part in chosen]

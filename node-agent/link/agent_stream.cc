@@ -7,7 +7,6 @@
 
 namespace reclaim::agent {
 
-using kswapd::v1alpha1::AgentMessage;
 using kswapd::v1alpha1::SpecPush;
 
 void AgentStream::Begin(kswapd::v1alpha1::NodeAgentService::Stub& stub, const std::string& token,

@@ -138,7 +138,7 @@ TEST(Resolve, DecidesForAGoldNode) {
        "HighestPriority",
        reason::kInvalidSpec},
   };
-  for (Case c : cases) {
+  for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
     const Decision decision = Resolve(c.policies, *NewNode("n", {{"tier", "gold"}}));
     EXPECT_EQ(decision.kind, c.kind);
