@@ -3,12 +3,15 @@
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from devtool import apt, paths, source_tree
 from devtool.errors import DevError
+from devtool.process import tail
+from devtool.stage import Report
 
 # Line tables are all that a backtrace needs, and compile in half the time of full debug information.
 FLAVOURS = {
@@ -24,21 +27,24 @@ def jobs() -> int:
     return os.cpu_count() or 2
 
 
-def configure(flavour: str) -> Path:
+def configure(flavour: str, report: Report | None = None) -> Path:
     """The configured build folder of a flavour, over the mirror of the checkout. Cheap when nothing has changed."""
     folder = paths.cmake_build(flavour)
     source = source_tree.mirror()
     apt.ensure_installed(apt.BUILD_PACKAGES)
     if not (folder / "build.ninja").exists():
         _step(["cmake", "-S", source, "-B", folder, "-G", "Ninja", *FLAVOURS[flavour],
-               "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"], "cmake")
+               "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"], f"cmake-{flavour}", report)
     return folder
 
 
-def build(flavour: str, targets: Sequence[str] = ()) -> Path:
-    """Builds targets (all when none are named), output on the terminal; returns the build folder."""
-    folder = configure(flavour)
-    _step(["ninja", "-C", folder, f"-j{jobs()}", *targets], "the build")
+def build(flavour: str, targets: Sequence[str] = (), report: Report | None = None) -> Path:
+    """Builds targets (all when none are named); returns the build folder.
+
+    The output goes to the terminal; with report, how far it is goes there and the output into a log.
+    """
+    folder = configure(flavour, report)
+    _step(["ninja", "-C", folder, f"-j{jobs()}", *targets], f"build-{flavour}", report)
     return folder
 
 
@@ -54,7 +60,21 @@ def with_labels(labels: Sequence[str]) -> list[str]:
     return [argument for label in labels for argument in ("-L", f"^{label}$")]
 
 
-def _step(command: Sequence[str | Path], what: str) -> None:
-    status = subprocess.run([str(c) for c in command], check=False).returncode
-    if status != 0:
-        raise DevError(f"{what} failed (status {status}); its messages stand above")
+def _step(command: Sequence[str | Path], name: str, report: Report | None) -> None:
+    words = [str(word) for word in command]
+    environment = {**os.environ, "CCACHE_DIR": str(paths.cache_root() / "ccache")}
+    if report is None:
+        status = subprocess.run(words, env=environment, check=False).returncode
+        if status != 0:
+            raise DevError(f"{name} failed (status {status}); its messages stand above")
+        return
+    log = paths.cache_root() / "logs" / f"{name}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("w") as out, subprocess.Popen(words, env=environment, text=True, errors="replace", stdin=subprocess.DEVNULL,
+                                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as child:
+        for line in child.stdout:
+            out.write(line)
+            if step := re.match(r"\[(\d+)/(\d+)\]", line):  # as ninja counts
+                report(f"{step[1]} of {step[2]}")
+    if child.returncode != 0:
+        raise DevError(f"{name} failed (status {child.returncode}). The end of {log}:\n{tail(log)}")

@@ -100,9 +100,14 @@ def toolchain(report: Report) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Go's caches lie in ours, so that nothing is left elsewhere and --purge (hence modcacherw) removes them."""
+    """Go's caches lie in ours, so that nothing is left elsewhere and --purge (hence modcacherw) removes them.
+
+    Its telemetry would go to the configuration folder, from where only `go env -w` settings (GOENV) are wanted.
+    """
     caches = paths.cache_root() / "go"
+    settings = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "go" / "env"
     return {"CGO_ENABLED": "0", "GOCACHE": str(caches / "build"), "GOMODCACHE": str(caches / "modules"),
+            "XDG_CONFIG_HOME": str(caches / "config"), "GOENV": os.environ.get("GOENV") or str(settings),
             "GOFLAGS": f"{os.environ.get('GOFLAGS', '')} -modcacherw".strip()}
 
 
@@ -114,6 +119,7 @@ def _go_line(mod: Path) -> tuple[int, ...]:
 
 
 def _version_of(go: str) -> tuple[int, ...]:
-    text = subprocess.run([go, "env", "GOVERSION"], capture_output=True, text=True, check=False).stdout
+    text = subprocess.run([go, "env", "GOVERSION"], capture_output=True, text=True, check=False,
+                          env={**os.environ, **_environment()}).stdout
     match = re.match(r"go(\d+(?:\.\d+)*)", text)
     return tuple(int(x) for x in match[1].split(".")) if match else (0,)

@@ -25,8 +25,8 @@ absl::StatusOr<Options> ParseOptions(absl::Span<const std::string> arguments);
 // Text of --help, one line for each flag.
 std::string OptionsHelp();
 
-// The same for main(): prints help, version or metrics and exits 0 when asked to, prints the error and
-// exits 2.
+// The same for main(): prints help, version or metrics and exits 0 when asked to, prints the error
+// and exits 2.
 Options ParseOptionsOrExit(int argc, char** argv);
 
 }  // namespace reclaim::op

@@ -4,13 +4,15 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from devtool import cmake, oci
+from devtool import cmake, oci, paths
 from devtool.content_key import key_of
 from devtool.process import run
+from devtool.progress import Progress
 from devtool.stage import Report, Stage, ensure
 
 PAUSE = "localhost/pause:1"
 BUSYBOX = "localhost/busybox:1"
+PROGRAMS_SECONDS = 280  # that our programs usually take from nothing, on 2 cores
 _PAUSE_SOURCE = Path(__file__).parent / "guest" / "pause.c"
 _PROGRAMS = {"reclaim-operator": "operator/reclaim-operator", "reclaim-node-agent": "node-agent/reclaim-node-agent"}
 
@@ -36,7 +38,14 @@ def product(build_folder: Path) -> ProductImages:
 
 def build_product() -> ProductImages:
     """Compiles the two programs and packs them."""
-    return product(cmake.build("release", list(_PROGRAMS)))
+    with Progress("programs", PROGRAMS_SECONDS) as progress:
+        folder = cmake.build("release", list(_PROGRAMS), progress.report)
+    return product(folder)
+
+
+def has_programs() -> bool:
+    """Whether they were built before, so that only what has changed is left to compile."""
+    return all((paths.cmake_build("release") / program).exists() for program in _PROGRAMS.values())
 
 
 def basic() -> dict[str, Path]:

@@ -102,6 +102,14 @@ def make_nodes(patched: int, stock: int) -> tuple[Node, ...]:
     return tuple(Node(name, number, kernel) for number, (name, kernel) in enumerate(names, start=1))
 
 
+def taken(plan: Layout, can_bind: Callable[[str, int], bool] | None = None) -> list[str]:
+    """ADDRESS:PORT of the plan's that someone else has now; meant for a plan of which nothing runs."""
+    can_bind = can_bind or _can_bind
+    wanted = [("127.0.0.1", port) for port in plan.ports.values()]
+    wanted += [(plan.loopback(node), port) for node in plan.nodes for port in FORWARDED_PORTS]
+    return [f"{address}:{port}" for address, port in wanted if not can_bind(address, port)]
+
+
 def choose(nodes: tuple[Node, ...], start: int = PORTS_FROM,
            can_bind: Callable[[str, int], bool] | None = None) -> Layout:
     """A plan whose ports are free now, looked for from `start` on. can_bind(address, port) is for tests."""

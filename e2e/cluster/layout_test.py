@@ -39,6 +39,13 @@ class Ports(unittest.TestCase):
         plan = layout.choose(nodes, can_bind=lambda address, port: (address, port) != ("127.77.0.12", 10250))
         self.assertEqual([plan.loopback(n) for n in nodes], ["127.78.0.11", "127.78.0.12"])
 
+    def test_ports_that_others_have_taken_since_are_named(self):
+        plan = layout.choose(layout.make_nodes(1, 0), can_bind=lambda address, port: True)
+        self.assertEqual(layout.taken(plan, lambda address, port: True), [])
+        others = {("127.0.0.1", plan.ports["etcd-peer"]), ("127.77.0.11", 22)}
+        self.assertEqual(layout.taken(plan, lambda address, port: (address, port) not in others),
+                         [f"127.0.0.1:{plan.ports['etcd-peer']}", "127.77.0.11:22"])
+
     def test_plan_is_remembered(self):
         plan = layout.choose(layout.make_nodes(1, 1))
         with tempfile.TemporaryDirectory() as folder:

@@ -27,10 +27,15 @@ def bring_up(patched: int | None = None, stock: int | None = None, bare: bool = 
     with lock("cluster"):
         cluster = _plan(patched, stock)
         apt.ensure_installed([*apt.BUILD_PACKAGES, *apt.CLUSTER_PACKAGES])
+        stages = [control_plane.etcd_stage(), prometheus.stage(), *(go_programs.stage(n) for n in go_programs.PROGRAMS)]
+        kinds = {n.kernel for n in cluster.plan.nodes}
+        _announce(stages, programs=not bare and not images.has_programs(),
+                  kernel="patched" in kinds and not kernels.has_patched())
         product = None if bare else images.build_product()
-        _build([control_plane.etcd_stage(), prometheus.stage(), *(go_programs.stage(n) for n in go_programs.PROGRAMS)])
+        for stage in stages:
+            ensure(stage)
         on_disk = {**images.basic(), **(product.files if product else {})}
-        boot = _kernels({n.kernel for n in cluster.plan.nodes})
+        boot = _kernels(kinds)
         cluster.plan.save(cluster.folder / "layout.json")
         cluster.start_control_plane()
         cluster.start_nodes(lambda: ensure(rootfs.base_stage(on_disk.values())) / "base.img", boot, on_disk)
@@ -81,17 +86,22 @@ def _plan(patched: int | None, stock: int | None) -> Cluster:
     have = [sum(n.kernel == kind for n in remembered.plan.nodes) for kind in ("patched", "stock")]
     if (patched not in (None, have[0])) or (stock not in (None, have[1])):
         raise DevError(f"the cluster has {have[0]} patched and {have[1]} stock nodes; for other numbers: ./dev down, then up")
+    if not any(screen.parts(remembered).values()) and (taken := layout.taken(remembered.plan)):
+        raise DevError(f"another program has {', '.join(taken)}, where the cluster was before it ended (ss -ltnp shows which). "
+                       "End that program, or ./dev down and up for a new cluster with ports that are free")
     return remembered
 
 
-def _build(stages: list[Stage]) -> None:
-    todo = [s for s in stages if not s.is_done()]
+def _announce(stages: Iterable[Stage], programs: bool, kernel: bool) -> None:
+    """Says what is to be built for the first time, and how long all of it usually takes."""
+    known = times()
+    todo = {s.name: known.get(s.name, s.usual_seconds) for s in stages if not s.is_done()}
+    if programs:
+        todo = {"programs": images.PROGRAMS_SECONDS, **todo}
+    if kernel:
+        todo["patched kernel"] = kernels.PATCHED_SECONDS
     if todo:
-        known = times()
-        print(f"To build: {' '.join(s.name for s in todo)} "
-              f"(about {clock(sum(known.get(s.name, s.usual_seconds) for s in todo))})", flush=True)
-    for stage in todo:
-        ensure(stage)
+        print(f"To build: {', '.join(todo)} (about {clock(sum(todo.values()))})", flush=True)
 
 
 def _kernels(wanted: set[str]) -> dict[str, Kernel]:

@@ -188,7 +188,8 @@ std::string OperatorMetricReference() {
   return absl::StrCat(
       "# Metrics of the operator\n\n"
       "`reclaim-operator --metrics-reference` prints this page, and a test holds both equal.\n\n"
-      "- `controller_runtime_*`, `workqueue_*` and `rest_client_*` mean what they mean in operators "
+      "- `controller_runtime_*`, `workqueue_*` and `rest_client_*` mean what they mean in "
+      "operators "
       "written in Go, so dashboards made for those work here.\n"
       "- Histograms have buckets from 1 ms to 60 s.\n\n",
       MetricReference(table));
