@@ -21,6 +21,7 @@ inline constexpr char kUnreadable[] = "Unreadable";
 inline constexpr char kInvalid[] = "Invalid";
 inline constexpr char kReclaiming[] = "Reclaiming";
 inline constexpr char kPaused[] = "Paused";
+inline constexpr char kNoCgroupsMatched[] = "NoCgroupsMatched";
 
 // Conditions.
 inline constexpr char kAllSettingsApplied[] = "AllSettingsApplied";

@@ -174,11 +174,17 @@ std::vector<SettingReport> Agent::ApplySpec(const HostFeatures& features, bool n
   return applier_.Apply(request, now);
 }
 
-// Counts in a status change all the time; they are sent now and then.
+// Counts in a status change all the time; they are sent now and then, and when a target begins.
 std::vector<TargetReport> Agent::TargetsForStatus(bool new_spec) {
   std::vector<TargetReport> now = parts_.reclaimer.Reports();
   const absl::Duration time = parts_.clock.Monotonic();
-  if (new_spec || now.size() != status_targets_.size() || time - amounts_at_ >= kAmountsInterval) {
+  const auto begun = [&](size_t i) {
+    return now[i].requested_bytes > 0 && status_targets_[i].requested_bytes == 0;
+  };
+  bool fresh =
+      new_spec || now.size() != status_targets_.size() || time - amounts_at_ >= kAmountsInterval;
+  for (size_t i = 0; !fresh && i < now.size(); ++i) fresh = begun(i);
+  if (fresh) {
     amounts_at_ = time;
     status_targets_ = now;
     return now;

@@ -275,10 +275,13 @@ TEST_F(AgentTest, ByteCountsOfTargetsAreRefreshedEveryFiveMinutes) {
       " goal { rate: '1Mi/s' } } }");
   clock_.Advance(absl::Seconds(10));
   reclaimer_->RunDue();
-  EXPECT_EQ(Tick().targets(0).requested(), "0");
-  EXPECT_EQ(agent_->View()->targets.at(0).requested_bytes, 1 << 20);  // metrics do not wait
-  clock_.Advance(Agent::kAmountsInterval);
+  EXPECT_EQ(Tick().targets(0).requested(), "1Mi");  // it has begun: not a zero for five minutes
+  clock_.Advance(absl::Seconds(10));
+  reclaimer_->RunDue();
   EXPECT_EQ(Tick().targets(0).requested(), "1Mi");
+  EXPECT_EQ(agent_->View()->targets.at(0).requested_bytes, 2 << 20);  // metrics do not wait
+  clock_.Advance(Agent::kAmountsInterval);
+  EXPECT_EQ(Tick().targets(0).requested(), "2Mi");
 }
 
 TEST_F(AgentTest, AloneItFollowsItsFileAndKeepsTheLastGoodPolicy) {

@@ -13,6 +13,7 @@
 #include "node-agent/observe/agent_metrics.h"
 #include "node-agent/options.h"
 #include "node-agent/startup.h"
+#include "node-agent/state/state_folder.h"
 
 namespace reclaim::agent {
 namespace {
@@ -29,6 +30,7 @@ int Main(int argc, char** argv) {
   SystemClock clock;
   const HostFiles files(options.host);
   RealKernelWriter writer;
+  const StateFolder state = OrExit(StateFolder::Hold(options.state_dir));
   Journal journal = OpenJournalOrExit(options.state_dir, files);
   Checkpoint checkpoint(options.state_dir + "/checkpoint.pb");
   PolicyFile policy_file(options.policy);

@@ -5,10 +5,12 @@ Three networks meet here:
   loopback of the host   control plane and Prometheus; each node has its own address 127.X.0.N, on
                          which QEMU forwards the kubelet, ssh and metrics ports of that VM
   10.0.2.0/24            QEMU user network, the same in every VM; 10.0.2.2 is the host's loopback
-  172.30.0.0/24          the network between the VMs; a node's address here is its InternalIP
+  172.30.0.0/24          the network between the VMs, carried by a multicast group on the host's loopback; a node's address
+                         here is its InternalIP
 """
 
 import dataclasses
+import ipaddress
 import json
 import socket
 from collections.abc import Callable, Iterable
@@ -17,6 +19,7 @@ from pathlib import Path
 
 from devtool.errors import DevError
 
+NODE_NETWORK_GROUP = "230.0.0.1"
 HOST_IN_GUEST = "10.0.2.2"
 GUEST_IN_USER_NETWORK = "10.0.2.15"
 SERVICE_CIDR = "10.96.0.0/16"
@@ -106,6 +109,7 @@ def taken(plan: Layout, can_bind: Callable[[str, int], bool] | None = None) -> l
     """ADDRESS:PORT of the plan's that someone else has now; meant for a plan of which nothing runs."""
     can_bind = can_bind or _can_bind
     wanted = [("127.0.0.1", port) for port in plan.ports.values()]
+    wanted.append((NODE_NETWORK_GROUP, plan.ports["node-network"]))
     wanted += [(plan.loopback(node), port) for node in plan.nodes for port in FORWARDED_PORTS]
     return [f"{address}:{port}" for address, port in wanted if not can_bind(address, port)]
 
@@ -114,7 +118,8 @@ def choose(nodes: tuple[Node, ...], start: int = PORTS_FROM,
            can_bind: Callable[[str, int], bool] | None = None) -> Layout:
     """A plan whose ports are free now, looked for from `start` on. can_bind(address, port) is for tests."""
     can_bind = can_bind or _can_bind
-    ports = choose_ports(PORT_NAMES, start, lambda port: can_bind("127.0.0.1", port))
+    # One rule for all ports, though only node-network needs the group: two clusters in one would be one network.
+    ports = choose_ports(PORT_NAMES, start, lambda port: can_bind("127.0.0.1", port) and can_bind(NODE_NETWORK_GROUP, port))
     for net in range(77, 127):
         layout = Layout(ports, net, nodes)
         if all(can_bind(layout.loopback(n), port) for n in nodes for port in FORWARDED_PORTS):
@@ -138,8 +143,12 @@ def choose_ports(names: Iterable[str], start: int, is_free: Callable[[int], bool
 
 
 def _can_bind(address: str, port: int) -> bool:
-    """True when both TCP and UDP are free there. SO_REUSEADDR, as servers use it: TIME_WAIT is no owner."""
-    for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+    """True when both TCP and UDP are free there (of a multicast group: UDP, which is all it has).
+
+    SO_REUSEADDR, as servers use it: TIME_WAIT is no owner.
+    """
+    only_udp = ipaddress.ip_address(address).is_multicast
+    for kind in (socket.SOCK_DGRAM,) if only_udp else (socket.SOCK_STREAM, socket.SOCK_DGRAM):
         with socket.socket(socket.AF_INET, kind) as probe:
             if kind == socket.SOCK_STREAM:
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

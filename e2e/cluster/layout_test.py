@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import socket
 import tempfile
 import unittest
 from pathlib import Path
@@ -45,6 +46,15 @@ class Ports(unittest.TestCase):
         others = {("127.0.0.1", plan.ports["etcd-peer"]), ("127.77.0.11", 22)}
         self.assertEqual(layout.taken(plan, lambda address, port: (address, port) not in others),
                          [f"127.0.0.1:{plan.ports['etcd-peer']}", "127.77.0.11:22"])
+
+    def test_a_group_that_other_machines_are_in_is_passed_over(self):
+        first = layout.choose(layout.make_nodes(1, 0))
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+            other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as QEMU has it
+            other.bind((layout.NODE_NETWORK_GROUP, first.ports["node-network"]))
+            second = layout.choose(layout.make_nodes(1, 0))
+            self.assertNotIn(first.ports["node-network"], second.ports.values())
+            self.assertIn(f"{layout.NODE_NETWORK_GROUP}:{first.ports['node-network']}", layout.taken(first))
 
     def test_plan_is_remembered(self):
         plan = layout.choose(layout.make_nodes(1, 1))

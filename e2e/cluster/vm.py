@@ -60,9 +60,8 @@ class Vm:
                 f"root@{self._plan.loopback(self.node)}", *words]
 
     def call(self, words: list[str]) -> int:
-        """Runs words in the node on the caller's terminal; stdin is closed."""
-        return subprocess.run(self.command(words), stdin=subprocess.DEVNULL, env=self._environment(),
-                              check=False).returncode
+        """Runs words in the node with the caller's stdin, stdout and stderr."""
+        return subprocess.run(self.command(words), env=self._environment(), check=False).returncode
 
     def output(self, words: list[str]) -> str:
         return run(self.command(words), env=self._environment())
@@ -118,7 +117,7 @@ def qemu_command(node: layout.Node, plan: layout.Layout, kernel: Kernel, disk: P
         "-device", "virtio-blk-pci,drive=archive",
         "-netdev", f"user,id=host,restrict=off{forwards}",
         "-device", f"virtio-net-pci,netdev=host,romfile=,mac=52:54:00:0a:00:{node.mac_suffix}",
-        "-netdev", f"socket,id=nodes,mcast=230.0.0.1:{plan.ports['node-network']},localaddr=127.0.0.1",
+        "-netdev", f"socket,id=nodes,mcast={layout.NODE_NETWORK_GROUP}:{plan.ports['node-network']},localaddr=127.0.0.1",
         "-device", f"virtio-net-pci,netdev=nodes,romfile=,mac=52:54:00:ac:00:{node.mac_suffix}",
         "-device", "virtio-rng-pci", "-serial", f"file:{console}", "-monitor", "none",
     ]

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "common/log.h"
 #include "common/reasons.h"
 #include "node-agent/host/cgroup_glob.h"
@@ -230,6 +231,12 @@ void ProactiveReclaimer::Conclude(Target& target) {
     Report(reason::kRefused, target.problem, report);
   } else if (places == 0 && !target.missing.empty()) {
     Report(reason::kUnsupported, absl::StrCat("this kernel has no ", target.missing), report);
+  } else if (places == 0) {
+    // No fault: pods come and go. But no success either, and a misspelt path looks just like it.
+    Report(reason::kNoCgroupsMatched,
+           absl::StrCat("no cgroup of this node matches ",
+                        absl::StrJoin(target.plan.cgroup_patterns, ", "), " now"),
+           report);
   } else if (mode_ == ApplyMode::kObserve) {
     Report(reason::kObserved,
            absl::StrCat("mode is Observe: would reclaim ", Describe(target.plan, places)), report);

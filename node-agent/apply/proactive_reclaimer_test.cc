@@ -140,8 +140,8 @@ TEST_F(ProactiveReclaimerTest, ARefusalEndsWithItsPlace) {
   host_.Remove("sys/fs/cgroup/pods/a");
   clock_.Advance(ProactiveReclaimer::kExpandInterval);
   reclaimer_.RunDue();
-  EXPECT_EQ(Report().reason, reason::kReclaiming);
-  EXPECT_EQ(Report().message, "1Mi/s over 0 cgroups");
+  EXPECT_EQ(Report().reason, reason::kNoCgroupsMatched);
+  EXPECT_EQ(Report().message, "no cgroup of this node matches /pods/* now");
 }
 
 TEST_F(ProactiveReclaimerTest, PlacesThatRefuseAndPlacesThatWorkMakeOneStableReport) {
@@ -232,7 +232,7 @@ TEST_F(ProactiveReclaimerTest, FollowsCgroupsThatComeAndGo) {
   host_.Remove("sys/fs/cgroup/pods/b");
   clock_.Advance(ProactiveReclaimer::kExpandInterval);
   reclaimer_.RunDue();
-  EXPECT_EQ(Report().message, "1Mi/s over 0 cgroups");
+  EXPECT_EQ(Report().reason, reason::kNoCgroupsMatched);
 }
 
 TEST_F(ProactiveReclaimerTest, KeepsCountersOfATargetThatKeepsItsName) {

@@ -225,11 +225,13 @@ void SettingApplier::Write(absl::Duration now, Plan& plan) {
   memory.uncorrected.reset();
   memory.refusal.Reset();
   ReportInForce(now, plan);
-  LogInfo("setting written", {{"setting", DescribeKey(setting.key)},
-                              {"value", value},
-                              {"effective", **read},
-                              {"original", entry.original},
-                              {"reason", plan.report.reason}});
+  const bool corrected = plan.report.reason == reason::kOverridden;
+  Log(corrected ? LogLevel::kWarning : LogLevel::kInfo, "setting written",
+      {{"setting", DescribeKey(setting.key)},
+       {"value", value},
+       {"effective", **read},
+       {"original", entry.original},
+       {"reason", plan.report.reason}});
 }
 
 void SettingApplier::ReportInForce(absl::Duration now, Plan& plan) {

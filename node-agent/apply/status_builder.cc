@@ -29,6 +29,7 @@ struct Findings {
   std::vector<Finding> clamped;
   std::vector<Finding> unimplemented;
   size_t in_force = 0;
+  size_t idle = 0;  // targets without a cgroup
 };
 
 void Sort(const std::string& name, const std::string& word, const std::string& message,
@@ -38,6 +39,8 @@ void Sort(const std::string& name, const std::string& word, const std::string& m
     findings.unsupported.push_back(finding);
   } else if (word == reason::kNotImplemented) {
     findings.unimplemented.push_back(finding);
+  } else if (word == reason::kNoCgroupsMatched) {
+    ++findings.idle;
   } else if (word == reason::kRefused || word == reason::kUnreadable || word == reason::kInvalid ||
              (word == reason::kOverridden && !in_force)) {
     findings.failed.push_back(finding);
@@ -88,6 +91,9 @@ void AddApplied(const StatusInput& input, const Findings& findings, NodeReclaimS
   if (!findings.unsupported.empty()) {
     absl::StrAppend(&in_force, ", ", findings.unsupported.size(),
                     " that this kernel does not support");
+  }
+  if (findings.idle > 0) {
+    absl::StrAppend(&in_force, ", ", findings.idle, " that no cgroup matches");
   }
   if (!input.spec_known) {
     AddCondition(condition::kApplied, "Unknown",

@@ -35,9 +35,8 @@ struct Decision {
 // the order of `policies` does not matter.
 //
 // - Candidates are the policies that have been released (status.rollout.updateRevision is set) and
-// whose
-//   nodeSelector matches. A policy that was never released, because it is new, paused from the
-//   start, not valid or asks for rollout steps, disturbs nobody.
+//   whose nodeSelector matches. A policy that was never released, because it is new, paused from
+//   the start, not valid or asks for rollout steps, disturbs nobody.
 // - The highest priority wins (absent: 0); among equals the older one, then the smaller name.
 // - The node wants the winner's update_revision when its place (PlaceOf) is below the threshold,
 //   and current_revision otherwise.
