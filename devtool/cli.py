@@ -130,7 +130,7 @@ def _logs(args: argparse.Namespace) -> int:
 
 def _logs_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", "--lines", type=int, default=50)
-    parser.add_argument("part", help="operator, agent, a program of the host, a node's console, or NODE/SERVICE")
+    parser.add_argument("part", nargs="?", default="", help="operator, agent, a program of the host, a node's console, or NODE/SERVICE")
 
 
 def _part(args: argparse.Namespace) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from devtool import go_programs, paths
+from devtool.errors import DevError
 from devtool.process import run, wait_for
 from devtool.progress import Progress
 from e2e.cluster.images import ProductImages
@@ -48,6 +49,8 @@ def apply_sample_policy(kubectl: Kubectl) -> None:
             status = json.loads(kubectl("get", "reclaimpolicies", "sample", "-o", "json")).get("status", {})
             nodes = status.get("nodes", {})
             progress.report(f"{nodes.get('updated', 0)} of {nodes.get('matched', 0)} nodes")
-            return nodes.get("matched", 0) > 0 and nodes.get("updated", 0) == nodes["matched"]
+            if nodes.get("matched", 0) > 0 and nodes.get("updated", 0) == nodes["matched"]:
+                return True
+            raise DevError(f"nodes {json.dumps(nodes)}, the worst {json.dumps(status.get('worst', []))}; ./dev logs agent tells more")
 
         wait_for("the sample policy to reach its nodes", arrived, timeout=300, every=1)

@@ -69,5 +69,6 @@ def log_of(cluster: Cluster, part: str, lines: int) -> str:
     if part in ("operator", "agent"):
         return cluster.kubectl("-n", "reclaim-system", "logs", "--prefix", "--ignore-errors", f"--tail={lines}", "-l",
                                f"app.kubernetes.io/component={part}")
-    raise DevError(f"no part is named {part}. There are: operator, agent, {', '.join(sorted(known))}, and inside a node "
+    unknown = f"no part is named {part}." if part else "which part?"
+    raise DevError(f"{unknown} There are: operator, agent, {', '.join(sorted(known))}, and inside a node "
                    "NODE/kubelet, NODE/containerd, NODE/kube-proxy, NODE/dropbear")
