@@ -112,8 +112,13 @@ bool IsLabelValue(absl::string_view text) {
   return text.empty() || (text.size() <= 63 && IsNamePart(text, /*upper_case=*/true, "-_."));
 }
 
+// In characters, as the CRD counts: every byte but those that continue one.
+static size_t Utf8Length(absl::string_view text) {
+  return std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; });
+}
+
 bool IsCgroupPattern(absl::string_view text) {
-  if (text.size() > 256 || !absl::ConsumePrefix(&text, "/")) return false;
+  if (Utf8Length(text) > 256 || !absl::ConsumePrefix(&text, "/")) return false;
   for (const absl::string_view component : absl::StrSplit(text, '/')) {
     if (component.empty() || component.front() == '.' ||
         std::any_of(component.begin(), component.end(),

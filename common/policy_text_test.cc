@@ -79,6 +79,10 @@ TEST(PolicyTextTest, TakesAbsoluteCgroupPaths) {
     EXPECT_FALSE(IsCgroupPattern(text)) << text;
   }
   EXPECT_FALSE(IsCgroupPattern("/" + std::string(256, 'a')));
+  std::string wide = "/";
+  for (int i = 0; i < 255; ++i) wide += "\xc3\xa4";
+  EXPECT_TRUE(IsCgroupPattern(wide));  // 256 characters, as the CRD counts
+  EXPECT_FALSE(IsCgroupPattern(wide + "a"));
 }
 
 }  // namespace

@@ -123,15 +123,16 @@ class Validator {
       return;
     }
     Bad(path,
-        absl::StrCat("must be a whole number of bytes up to 1Pi such as ", quantity,
+        absl::StrCat("must be a whole number of bytes up to 1024Ti such as ", quantity,
                      ", or a percentage above 0% and at most 100% such as ", share, Got(text)));
   }
 
   void Rate(const std::string& text, absl::string_view example, const Path& path) {
     if (text.empty() || IsPolicyRate(text)) return;
-    Bad(path, absl::StrCat("must be a whole number of bytes up to 1Pi and a unit of time (s, m, h "
-                           "or d), such as ",
-                           example, Got(text)));
+    Bad(path,
+        absl::StrCat("must be a whole number of bytes up to 1024Ti and a unit of time (s, m, h "
+                     "or d), such as ",
+                     example, Got(text)));
   }
 
   // What IntOrString holds: a whole number, or text.
@@ -337,8 +338,8 @@ class Validator {
     for (int i = 0; i < scope.cgroups_size(); ++i) {
       if (!IsCgroupPattern(scope.cgroups(i))) {
         Bad((path / "cgroups")[i],
-            absl::StrCat("must be an absolute path of which no component starts with a dot, such "
-                         "as /kubepods.slice/x-*",
+            absl::StrCat("must be an absolute path of at most 256 characters of which no component "
+                         "starts with a dot, such as /kubepods.slice/x-*",
                          Got(scope.cgroups(i))));
       }
     }

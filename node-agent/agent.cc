@@ -49,6 +49,13 @@ Agent::Agent(Parts parts)
     // Values stay as they are until the operator speaks.
     source_fault_ = std::string(last.status().message());
     LogError("checkpoint not usable", {{"error", source_fault_}});
+  } else if (last->has_value() && parts_.journal.interrupted()) {
+    // A value that brings the machine down would do so after each boot, and no operator could take
+    // it back.
+    source_fault_ =
+        "the machine went down while a setting was being written; the spec of then is not applied "
+        "before the operator sends it again";
+    LogWarning("checkpoint not applied", {{"why", source_fault_}});
   } else if (last->has_value()) {
     Adopt(*std::move(*last), /*store=*/false);
   }
@@ -200,6 +207,14 @@ std::string Agent::Fault() const {
   std::vector<std::string> faults;
   if (!source_fault_.empty()) faults.push_back(source_fault_);
   if (!parts_.journal.damage().empty()) faults.push_back(parts_.journal.damage());
+  std::vector<std::string> unknown;
+  for (const auto& [key, entry] : parts_.journal.entries()) {
+    if (!entry.original_known) unknown.push_back(DescribeKey(key));
+  }
+  if (!unknown.empty()) {
+    faults.push_back(absl::StrCat("the journal was damaged, so the original value is not known of ",
+                                  absl::StrJoin(unknown, ", ")));
+  }
   if (!applier_.journal_status().ok()) {
     faults.push_back(absl::StrCat("journal: ", applier_.journal_status().message()));
   }

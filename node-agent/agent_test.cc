@@ -235,6 +235,31 @@ TEST_F(AgentTest, ADamagedCheckpointIsReportedAndTouchesNothing) {
   EXPECT_EQ(host_.Get("proc/sys/vm/swappiness"), "45");
 }
 
+TEST_F(AgentTest, AfterABootThatEndedInAWriteItWaitsForTheOperator) {
+  const std::string spec = "policy { name: 'p' } spec { vm { swappiness: 30 } }";
+  Tick(spec);
+  journal_->Find({"vm.swappiness", std::nullopt})->pending = 30;  // the machine goes down here
+  ASSERT_TRUE(journal_->Save().ok());
+  host_.Put("proc/sys/kernel/random/boot_id", "the next boot\n");
+  host_.Put("proc/sys/vm/swappiness", "60\n");
+  Restart();
+  const NodeReclaimStatus status = Tick();
+  EXPECT_EQ(host_.Get("proc/sys/vm/swappiness"), "60\n");
+  EXPECT_THAT(Message(status, "Degraded"), HasSubstr("went down while a setting"));
+  EXPECT_EQ(Condition(Tick(spec), "Degraded"), "False AsExpected");
+  EXPECT_EQ(host_.Get("proc/sys/vm/swappiness"), "30");
+}
+
+TEST_F(AgentTest, SaysWhichOriginalsADamagedJournalHasLost) {
+  Tick("policy { name: 'p' } spec { vm { swappiness: 30 } }");
+  host_.Put("state/journal.json", "garbage");
+  Restart();
+  Tick();
+  Restart();  // the damage is history, what was lost is not
+  const NodeReclaimStatus status = Tick();
+  EXPECT_THAT(Message(status, "Degraded"), HasSubstr("not known of vm.swappiness"));
+}
+
 TEST_F(AgentTest, AppliesASpecThatItCannotKeepAndSaysSo) {
   host_.Put("state/checkpoint.pb.new/in-the-way", "");
   const NodeReclaimStatus status = Tick(kFourWorkers);

@@ -64,6 +64,18 @@ def test_a_foreign_write_is_reported_and_corrected(cluster: Cluster, api: Api) -
     wait_for("Prometheus to count it", lambda: any(float(s["value"][1]) >= 1 for s in cluster.promql(overridden)), 120)
 
 
+def test_what_would_take_the_node_down_is_not_written(cluster: Cluster, api: Api) -> None:
+    node = cluster.patched[0]
+    path = "/proc/sys/vm/min_free_kbytes"
+    before = cluster.read(node, path)
+    api.apply_policy("p", {"watermarks": {"minFreeKbytes": 16777216}, "vm": {"swappiness": 38}})
+    refused = wait_for("Invalid", lambda: (found := setting(api.node_reclaim(node), "watermarks.minFreeKbytes")).get("reason") == "Invalid" and found, 60)
+    assert "more than a quarter of this machine's" in refused["message"]
+    wait_value(cluster, node, SWAPPINESS, "38")
+    assert cluster.read(node, path) == before
+    assert condition(api.node_reclaim(node), "Applied")["status"] == "False"
+
+
 def test_observe_reports_and_writes_nothing(cluster: Cluster, api: Api) -> None:
     node = cluster.patched[0]
     before = cluster.read(node, SWAPPINESS)

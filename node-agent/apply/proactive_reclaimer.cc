@@ -182,6 +182,7 @@ void ProactiveReclaimer::Refresh(Target& target, absl::Duration now) {
   for (int id : target.plan.numa_nodes) places.push_back({id, ""});
   target.problem.clear();
   target.missing.clear();
+  target.missing_count = 0;
   for (const std::string& pattern : target.plan.cgroup_patterns) {
     absl::StatusOr<std::vector<std::string>> cgroups = ExpandCgroups(files_, pattern, kMaxPlaces);
     if (!cgroups.ok()) {
@@ -199,9 +200,10 @@ void ProactiveReclaimer::Refresh(Target& target, absl::Duration now) {
     const KernelFile file = ReclaimFile(files_, place);
     if (Exists(file)) {
       usable.push_back(std::move(place));
-    } else if (target.missing.empty()) {
-      target.missing = file.name;
+      continue;
     }
+    if (target.missing.empty()) target.missing = file.name;
+    ++target.missing_count;
   }
 
   // Places that stay keep their history.
@@ -243,7 +245,11 @@ void ProactiveReclaimer::Conclude(Target& target) {
   } else if (mode_ == ApplyMode::kPaused) {
     Report(reason::kPaused, "the policy is paused; nothing is reclaimed", report);
   } else if (refusing == 0) {
-    Report(reason::kReclaiming, Describe(target.plan, places), report);
+    const std::string absent = target.missing_count == 0
+                                   ? ""
+                                   : absl::StrCat("; ", target.missing_count,
+                                                  " more not, this kernel has no ", target.missing);
+    Report(reason::kReclaiming, Describe(target.plan, places) + absent, report);
   } else {
     const std::string& first =
         *std::find_if(target.refusals.begin(), target.refusals.end(), refuses);

@@ -59,8 +59,9 @@ class ProactiveReclaimer {
     RateProgress progress;
     absl::Duration expand_at;
     // Of the last expansion; empty = none.
-    std::string problem;  // a pattern that cannot be expanded
-    std::string missing;  // a file that the kernel does not have
+    std::string problem;       // a pattern that cannot be expanded
+    std::string missing;       // a file that the kernel does not have
+    size_t missing_count = 0;  // places without theirs
     TargetReport report;
   };
 

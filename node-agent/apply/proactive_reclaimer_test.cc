@@ -144,6 +144,15 @@ TEST_F(ProactiveReclaimerTest, ARefusalEndsWithItsPlace) {
   EXPECT_EQ(Report().message, "no cgroup of this node matches /pods/* now");
 }
 
+TEST_F(ProactiveReclaimerTest, NamesNumaNodesThatAreNotThere) {
+  AnswerNode(0, 0, 0);
+  reclaimer_.SetTargets({NumaPlan({0, 7, 9})}, ApplyMode::kEnforce);
+  EXPECT_EQ(Report().reason, reason::kReclaiming);
+  EXPECT_EQ(Report().message,
+            "1Mi/s over 1 NUMA node; 2 more not, this kernel has no "
+            "/sys/devices/system/node/node7/reclaim");
+}
+
 TEST_F(ProactiveReclaimerTest, PlacesThatRefuseAndPlacesThatWorkMakeOneStableReport) {
   AnswerNode(0, 0, 0);
   AnswerNode(1, 256, EINVAL);

@@ -58,12 +58,12 @@ std::vector<SettingReport> SettingApplier::Apply(const Request& request, absl::D
     const Memory& memory = memory_[plan.report.key];
     plan.report.overridden_total = memory.overridden_total;
     plan.report.write_errors_total = memory.write_errors_total;
-    if (const JournalEntry* entry = journal_.Find(plan.report.key)) {
-      plan.report.original = entry->original;
-    }
+    const JournalEntry* entry = journal_.Find(plan.report.key);
+    if (entry != nullptr && entry->original_known) plan.report.original = entry->original;
     reports.push_back(std::move(plan.report));
   }
   for (SettingReport& report : left) reports.push_back(std::move(report));
+  enforced_ = enforced_ || request.mode == ApplyMode::kEnforce;
   return reports;
 }
 
@@ -104,6 +104,10 @@ SettingApplier::Plan SettingApplier::Look(const DesiredSetting& desired, const R
            plan.report);
     return plan;
   }
+  if (!desired.harmful.empty()) {
+    Report(reason::kInvalid, desired.harmful, plan.report);
+    return plan;
+  }
   switch (request.mode) {
     case ApplyMode::kObserve:
       ReportObserved(desired, current, plan.report);
@@ -131,6 +135,8 @@ void SettingApplier::LookEnforcing(int64_t current, bool restore, absl::Duration
   if (entry == nullptr) {
     entry = &journal_.Put(key, {current, {}, {}, {}, restore});
     if (current == value) *entry = {current, value, current, {}, restore};
+    // What stands there may well be what this boot's lost journal had written.
+    entry->original_known = journal_.damage().empty() || enforced_;
   }
   if (entry->pending.has_value()) {
     // Announced and never confirmed: the value is ours, whichever it is.
@@ -154,10 +160,11 @@ void SettingApplier::LookEnforcing(int64_t current, bool restore, absl::Duration
   if (new_value) memory.correction.Reset();
   if (memory.uncorrected.has_value() && memory.correction.Waiting(now)) {
     Report(reason::kOverridden,
-           absl::StrCat("someone else wrote ", current, " to ", plan.desired->setting.file.name,
-                        " again soon after it was corrected (", memory.overridden_total,
-                        " times so far); it is written again with a back-off. Find the other "
-                        "writer: sysctl.d, tuned or another agent."),
+           // Without the value and the count, which may change with every round: a status is
+           // written for each change.
+           absl::StrCat("someone else wrote to ", plan.desired->setting.file.name,
+                        " again soon after it was corrected; it is written again with a back-off. "
+                        "Find the other writer: sysctl.d, tuned or another agent."),
            plan.report);
     return;
   }

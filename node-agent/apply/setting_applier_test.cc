@@ -527,5 +527,43 @@ TEST_F(SettingApplierTest, TriesARefusedRestoreAgain) {
   EXPECT_EQ(value(), "60");
 }
 
+TEST_F(SettingApplierTest, WhatWouldHarmIsNotWrittenAndTheOldValueStays) {
+  ApplyOne(30);
+  DesiredSetting harmful = Swappiness(45);
+  harmful.harmful = "not written, because";
+  const SettingReport report = Apply({harmful}).at(0);
+  EXPECT_EQ(report.reason, reason::kInvalid);
+  EXPECT_EQ(report.message, "not written, because");
+  EXPECT_EQ(value(), "30");
+}
+
+TEST_F(SettingApplierTest, AfterADamagedJournalNoOriginalIsMadeUp) {
+  ApplyOne(30);
+  host_.Put("state/journal.json", "garbage");
+  Restart("boot-1");
+  EXPECT_EQ(ApplyOne(30).original, std::nullopt);
+  // A setting that comes later has not been ours before.
+  DesiredSetting later = {*FindSetting({"vm.vfsCachePressure", std::nullopt}, files_), 50};
+  EXPECT_EQ(Apply({Swappiness(30), later}).at(1).original, 100);
+  Restart("boot-1");  // and the next process knows it too
+  EXPECT_EQ(ApplyOne(30).original, std::nullopt);
+  const std::vector<SettingReport> left = (applier_->NewSpec(), Apply({}));
+  EXPECT_EQ(left.at(0).key.name, "vm.swappiness");
+  EXPECT_EQ(left.at(0).reason, reason::kKept);
+  EXPECT_THAT(left.at(0).message, HasSubstr("damaged"));
+  EXPECT_EQ(value(), "30");
+}
+
+TEST_F(SettingApplierTest, TheMessageOfAFightStaysTheSame) {
+  ApplyOne(30);
+  host_.Put(kSwappinessFile, "1");
+  ApplyOne(30);
+  host_.Put(kSwappinessFile, "2");
+  const SettingReport first = ApplyOne(30);
+  ASSERT_EQ(first.reason, reason::kOverridden);
+  host_.Put(kSwappinessFile, "3");
+  EXPECT_EQ(ApplyOne(30).message, first.message);
+}
+
 }  // namespace
 }  // namespace reclaim::agent

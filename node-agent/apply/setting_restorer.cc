@@ -18,7 +18,7 @@ std::vector<SettingReport> SettingRestorer::Restore(const std::set<SettingKey>& 
     bool done = false;
     SettingReport report = TakeBack(key, entry, mode, now, done);
     report.key = key;
-    report.original = entry.original;
+    if (entry.original_known) report.original = entry.original;
     if (done) {
       LogInfo("setting left the spec", {{"setting", DescribeKey(key)},
                                         {"reason", report.reason},
@@ -63,6 +63,13 @@ SettingReport SettingRestorer::TakeBack(const SettingKey& key, const JournalEntr
   const int64_t current = **read;
   report.effective = current;
 
+  if (!entry.original_known) {
+    done = mode == ApplyMode::kEnforce;
+    return say(reason::kKept,
+               absl::StrCat(current,
+                            " stays, because the journal with the original value was damaged; "
+                            "the kernel has its own value again after a reboot"));
+  }
   if (mode != ApplyMode::kEnforce) {
     return say(mode == ApplyMode::kObserve ? reason::kObserved : reason::kPaused,
                absl::StrCat("left the spec; ", entry.original, " would be written back"));

@@ -50,6 +50,19 @@ TEST(ResolveSettingsTest, ExceptionsWinOnTheirNumaNode) {
               ElementsAre("kswapd.workers of NUMA node 1=2"));
 }
 
+TEST(ResolveSettingsTest, MinFreeIsAtMostAQuarterOfTheMemory) {
+  HostFeatures features = Features(kYes, kYes);
+  kswapd::v1alpha1::ReclaimPolicySpec spec;
+  const auto harm = [&](int32_t kbytes) {
+    spec.mutable_watermarks()->set_min_free_kbytes(kbytes);
+    return ResolveSettings(spec, features, HostFiles(HostPaths())).at(0).harmful;
+  };
+  EXPECT_EQ(harm(16777216), "");  // it cannot be judged
+  features.memory_kbytes = 1531000;
+  EXPECT_EQ(harm(382750), "");
+  EXPECT_THAT(harm(382751), testing::HasSubstr("at most 382750"));
+}
+
 TEST(ResolveSettingsTest, SaysWhenTheNumaNodeIsNotThere) {
   EXPECT_THAT(Resolve("kswapd { numa_nodes { node: 7 workers: 2 } }", Features(kYes, kYes)),
               ElementsAre("kswapd.workers of NUMA node 7=2!"));

@@ -7,6 +7,7 @@
 #include "node-agent/host/counters.h"
 #include "node-agent/host/id_list.h"
 #include "node-agent/host/kswapd_worker.h"
+#include "node-agent/host/meminfo.h"
 #include "node-agent/host/pressure.h"
 #include "node-agent/host/zoneinfo.h"
 #include "node-agent/policy_file/policy_file.h"
@@ -32,6 +33,11 @@ void FuzzIdList(absl::string_view text) {
   if (!ids.ok()) return;
   for (size_t i = 1; i < ids->size(); ++i) Require((*ids)[i - 1] < (*ids)[i]);
   Require(ids->empty() || (ids->front() >= 0 && ids->back() <= kMaxNumaNode));
+}
+
+void FuzzMeminfo(absl::string_view text) {
+  const auto kbytes = ParseMemTotalKbytes(text);
+  if (kbytes.ok()) Require(*kbytes > 0);
 }
 
 void FuzzPressure(absl::string_view text) {
@@ -65,6 +71,7 @@ void FuzzPolicy(absl::string_view text) {
 constexpr FuzzedParser kParsers[] = {
     {"counters", [](absl::string_view text) { ParseCounters(text).status().IgnoreError(); }},
     {"zoneinfo", FuzzZoneinfo},
+    {"meminfo", FuzzMeminfo},
     {"pressure", FuzzPressure},
     {"id_list", FuzzIdList},
     {"process_stat", FuzzProcessStat},

@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "node-agent/host/file_io.h"
 #include "node-agent/host/id_list.h"
+#include "node-agent/host/meminfo.h"
 
 namespace reclaim::agent {
 namespace {
@@ -35,6 +36,8 @@ HostFeatures ReadHostFeatures(const HostFiles& files) {
   HostFeatures host;
   host.kernel_release = ReadKernelRelease(files);
   host.memory_nodes = ReadMemoryNodes(files);
+  const Maybe<int64_t> memory = ReadMemTotalKbytes(files.Meminfo());
+  if (memory.ok()) host.memory_kbytes = *memory;
   const int first = host.memory_nodes.empty() ? 0 : host.memory_nodes.front();
   const auto add = [&host](const char* name, const KernelFile& file) {
     host.features.push_back({name, Exists(file), file.name});

@@ -2,6 +2,8 @@
 #ifndef RECLAIM_NODE_AGENT_HOST_FEATURES_H_
 #define RECLAIM_NODE_AGENT_HOST_FEATURES_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,8 +29,9 @@ struct Feature {
 
 // What this kernel and machine can do.
 struct HostFeatures {
-  std::string kernel_release;     // "7.3.4"; empty when it cannot be read
-  std::vector<int> memory_nodes;  // NUMA nodes with memory, ascending
+  std::string kernel_release;            // "7.3.4"; empty when it cannot be read
+  std::vector<int> memory_nodes;         // NUMA nodes with memory, ascending
+  std::optional<int64_t> memory_kbytes;  // nullopt: it cannot be read
   std::vector<Feature> features;
 
   // False for an unknown name.

@@ -24,6 +24,7 @@ KernelFile HostFiles::BootId() const {
 KernelFile HostFiles::KernelRelease() const {
   return Under(paths_.proc, "/proc", "sys/kernel/osrelease");
 }
+KernelFile HostFiles::Meminfo() const { return Under(paths_.proc, "/proc", "meminfo"); }
 KernelFile HostFiles::ProcessDirectory() const { return {paths_.proc, "/proc"}; }
 KernelFile HostFiles::ProcessStat(int pid) const {
   return Under(paths_.proc, "/proc", absl::StrCat(pid, "/stat"));

@@ -37,6 +37,7 @@ class HostFiles {
   KernelFile MemoryPressure() const;
   KernelFile BootId() const;
   KernelFile KernelRelease() const;
+  KernelFile Meminfo() const;
   KernelFile ProcessDirectory() const;
   KernelFile ProcessStat(int pid) const;
   KernelFile ProcessSchedstat(int pid) const;

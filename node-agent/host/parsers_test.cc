@@ -9,6 +9,7 @@
 #include "node-agent/host/counters.h"
 #include "node-agent/host/id_list.h"
 #include "node-agent/host/kswapd_worker.h"
+#include "node-agent/host/meminfo.h"
 #include "node-agent/host/pressure.h"
 #include "node-agent/host/zoneinfo.h"
 #include "node-agent/testing/fake_host.h"
@@ -92,6 +93,14 @@ TEST(CountersTest, Table) {
   EXPECT_EQ(ParseCounters("")->Find("a"), std::nullopt);
   for (const char* bad : {"a", "a b", "a 1 2", " 1", "a 1\na 2", "a 18446744073709551616"}) {
     EXPECT_FALSE(ParseCounters(bad).ok()) << bad;
+  }
+}
+
+TEST(MeminfoTest, Table) {
+  EXPECT_EQ(ParseMemTotalKbytes("MemTotal:        1531000 kB\nMemFree: 1 kB\n").value(), 1531000);
+  for (const char* bad : {"", "MemFree: 1 kB", "MemTotal: 0 kB", "MemTotal: -1 kB",
+                          "MemTotal: x kB", "MemTotal: 5", "MemTotal: 99999999999999999999 kB"}) {
+    EXPECT_FALSE(ParseMemTotalKbytes(bad).ok()) << bad;
   }
 }
 

@@ -161,15 +161,20 @@ absl::StatusOr<SpecUpdate> ParsePolicy(absl::string_view text, const std::string
 
 PolicyFile::Identity PolicyFile::Identify() const {
   struct stat info;
-  if (stat(path_.c_str(), &info) != 0) return {0, 0, 0, errno};
-  return {info.st_ino, info.st_size,
-          int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec, 0};
+  if (stat(path_.c_str(), &info) != 0) return {.error = errno};
+  return {.inode = info.st_ino,
+          .size = info.st_size,
+          .modified_ns = int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec,
+          .regular = S_ISREG(info.st_mode)};
 }
 
 std::optional<absl::StatusOr<SpecUpdate>> PolicyFile::Poll() {
   const Identity identity = Identify();
   if (last_ == identity) return std::nullopt;
   last_ = identity;
+  if (!identity.regular && identity.error == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(path_, ": is not a regular file"));
+  }
   absl::StatusOr<std::optional<std::string>> text = ReadWhole(path_, kMaxPolicyFile);
   if (!text.ok()) return text.status();
   if (!text->has_value()) {

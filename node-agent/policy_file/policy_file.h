@@ -35,6 +35,7 @@ class PolicyFile {
     int64_t size = 0;
     int64_t modified_ns = 0;
     int error = 0;
+    bool regular = false;  // a FIFO would be waited for without end
     friend bool operator==(const Identity&, const Identity&) = default;
   };
   Identity Identify() const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node-agent/policy_file/policy_file.h"
 
+#include <sys/stat.h>
+
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -153,6 +155,13 @@ TEST(PolicyFileTest, IsReadAgainOnlyWhenItChanged) {
   EXPECT_FALSE(file.Poll().has_value());
   host.Put("p.yaml", Manifest("  vm: {swappiness: 20}\n"));
   EXPECT_EQ(file.Poll().value()->spec.spec().vm().swappiness(), 20);
+}
+
+TEST(PolicyFileTest, AFifoIsNotWaitedFor) {
+  FakeHost host;
+  const std::string path = host.root() + "/fifo";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(PolicyFile(path).Poll()->status().message(), path + ": is not a regular file");
 }
 
 TEST(PolicyFileTest, AMissingFileIsAnErrorOnce) {

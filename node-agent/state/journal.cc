@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
@@ -29,12 +30,23 @@ std::optional<T> GetOptional(const json& object, const char* name) {
   return found->get<T>();
 }
 
+// A name that is free: the first damaged journal knows most.
+std::string Aside(const std::string& path) {
+  constexpr int kMost = 9;
+  std::string aside = absl::StrCat(path, ".corrupt");
+  for (int i = 2; i <= kMost && access(aside.c_str(), F_OK) == 0; ++i) {
+    aside = absl::StrCat(path, ".corrupt", i);
+  }
+  return aside;
+}
+
 }  // namespace
 
 std::string FormatJournal(const JournalContent& content) {
   json settings = json::array();
   for (const auto& [key, entry] : content.entries) {
     json setting = {{"name", key.name}, {"original", entry.original}, {"restore", entry.restore}};
+    if (!entry.original_known) setting["originalKnown"] = false;
     PutOptional(setting, "numaNode", key.numa_node);
     PutOptional(setting, "requested", entry.requested);
     PutOptional(setting, "effective", entry.effective);
@@ -64,6 +76,7 @@ absl::StatusOr<JournalContent> ParseJournal(absl::string_view text) {
       entry.effective = GetOptional<int64_t>(setting, "effective");
       entry.pending = GetOptional<int64_t>(setting, "pending");
       entry.restore = setting.at("restore").get<bool>();
+      entry.original_known = GetOptional<bool>(setting, "originalKnown").value_or(true);
       if (!content.entries.emplace(key, entry).second) {
         return absl::InvalidArgumentError(absl::StrCat(key.name, " comes twice"));
       }
@@ -77,21 +90,29 @@ absl::StatusOr<JournalContent> ParseJournal(absl::string_view text) {
 absl::StatusOr<Journal> Journal::Open(std::string path, std::string boot_id) {
   Journal journal(std::move(path), std::move(boot_id));
   absl::StatusOr<std::optional<std::string>> text = ReadWhole(journal.path_, kMaxJournal);
-  if (!text.ok() && !absl::IsOutOfRange(text.status())) return text.status();
+  // Too long, or a folder (EISDIR): damaged too. Anything else may pass.
+  if (!text.ok() && !absl::IsOutOfRange(text.status()) &&
+      !absl::IsFailedPrecondition(text.status())) {
+    return text.status();
+  }
   if (text.ok() && !text->has_value()) return journal;
 
   absl::StatusOr<JournalContent> content =
       text.ok() ? ParseJournal(**text) : absl::StatusOr<JournalContent>(text.status());
   if (!content.ok()) {
-    const std::string aside = absl::StrCat(journal.path_, ".corrupt");
+    const std::string aside = Aside(journal.path_);
     if (rename(journal.path_.c_str(), aside.c_str()) != 0) {
       return absl::ErrnoToStatus(errno, absl::StrCat("rename ", journal.path_, " to ", aside));
     }
     journal.damage_ = absl::StrCat("the journal could not be read (", content.status().message(),
                                    "); original values written before are in ", aside);
+    LogError("journal damaged", {{"damage", journal.damage_}});
     return journal;
   }
   if (content->boot_id != journal.boot_id_) {
+    for (const auto& [key, entry] : content->entries) {
+      journal.interrupted_ = journal.interrupted_ || entry.pending.has_value();
+    }
     LogInfo("journal of another boot not used", {{"entries", content->entries.size()}});
     return journal;
   }

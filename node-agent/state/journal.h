@@ -36,6 +36,9 @@ struct JournalEntry {
   std::optional<int64_t> pending;
   // What to do when the setting leaves the spec: back to `original`, or keep the value.
   bool restore = true;
+  // False: `original` is what stood there after the journal of this boot was lost, perhaps our own
+  // value.
+  bool original_known = true;
 
   friend bool operator==(const JournalEntry&, const JournalEntry&) = default;
 };
@@ -47,8 +50,8 @@ struct JournalEntry {
 class Journal {
  public:
   // Reads `path`. A journal of another boot is not used (and replaced by the next Save); one that
-  // cannot be understood is kept beside as `path`.corrupt and `damage` tells about it.
-  // Error: it cannot be read, or not be moved aside.
+  // cannot be understood is kept beside as `path`.corrupt (.corrupt2 ... when there is one) and
+  // `damage` tells about it. Error: it cannot be read, or not be moved aside.
   static absl::StatusOr<Journal> Open(std::string path, std::string boot_id);
 
   const std::map<SettingKey, JournalEntry>& entries() const { return entries_; }
@@ -63,6 +66,9 @@ class Journal {
   // Why originals of this boot were lost; empty = they were not.
   const std::string& damage() const { return damage_; }
 
+  // The machine went down while a value was being written: perhaps because of it.
+  bool interrupted() const { return interrupted_; }
+
  private:
   Journal(std::string path, std::string boot_id)
       : path_(std::move(path)), boot_id_(std::move(boot_id)) {}
@@ -72,6 +78,7 @@ class Journal {
   std::map<SettingKey, JournalEntry> entries_;
   std::map<SettingKey, JournalEntry> saved_;
   std::string damage_;
+  bool interrupted_ = false;
 };
 
 // The journal's text, a JSON document that a person can read. Pure.

@@ -16,7 +16,7 @@ TEST(JournalTest, ComesBackAsItWasSaved) {
   const std::string path = host.StateDir() + "/journal.json";
   Journal journal = Journal::Open(path, "boot").value();
   journal.Put(kKey, {1, 4, 4, std::nullopt, true});
-  journal.Put({"vm.swappiness", std::nullopt}, {60, std::nullopt, std::nullopt, 45, false});
+  journal.Put({"vm.swappiness", std::nullopt}, {60, std::nullopt, std::nullopt, 45, false, false});
   ASSERT_TRUE(journal.Save().ok());
   const Journal again = Journal::Open(path, "boot").value();
   EXPECT_EQ(again.entries(), journal.entries());
@@ -43,6 +43,39 @@ TEST(JournalTest, ADamagedOneIsKeptAside) {
     EXPECT_THAT(journal.damage(), testing::HasSubstr("journal.json.corrupt")) << text;
     EXPECT_EQ(host.Get("state/journal.json.corrupt"), text);
   }
+}
+
+TEST(JournalTest, EachDamagedOneIsKept) {
+  FakeHost host;
+  const std::string path = host.StateDir() + "/journal.json";
+  for (const char* text : {"first", "second", "third"}) {
+    host.Put("state/journal.json", text);
+    ASSERT_TRUE(Journal::Open(path, "b").ok());
+  }
+  EXPECT_EQ(host.Get("state/journal.json.corrupt"), "first");
+  EXPECT_EQ(host.Get("state/journal.json.corrupt2"), "second");
+  EXPECT_EQ(host.Get("state/journal.json.corrupt3"), "third");
+}
+
+TEST(JournalTest, AFolderInItsPlaceIsDamageToo) {
+  FakeHost host;
+  host.Put("state/journal.json/in-the-way", "");
+  const auto journal = Journal::Open(host.StateDir() + "/journal.json", "b");
+  ASSERT_TRUE(journal.ok()) << journal.status();
+  EXPECT_THAT(journal->damage(), testing::HasSubstr("journal.json.corrupt"));
+}
+
+TEST(JournalTest, KnowsThatTheLastBootEndedInAWrite) {
+  FakeHost host;
+  const std::string path = host.StateDir() + "/journal.json";
+  Journal journal = Journal::Open(path, "boot").value();
+  journal.Put(kKey, {1, 4, 4, std::nullopt, true});
+  ASSERT_TRUE(journal.Save().ok());
+  EXPECT_FALSE(Journal::Open(path, "next").value().interrupted());
+  journal.Put(kKey, {1, 4, 4, 8, true});
+  ASSERT_TRUE(journal.Save().ok());
+  EXPECT_TRUE(Journal::Open(path, "next").value().interrupted());
+  EXPECT_FALSE(Journal::Open(path, "boot").value().interrupted());
 }
 
 TEST(JournalTest, SaveWritesOnlyChanges) {
