@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from cluster import NAMESPACE, Api, Cluster, condition, setting
+from cluster import NAMESPACE, Api, Cluster, condition, dev, setting
 from waiting import holds_for, wait_for
 
 pytestmark = pytest.mark.usefixtures("clean")
@@ -24,6 +24,14 @@ def kill_program(cluster: Cluster, node: str, program: str) -> None:
 
 def wait_swappiness(cluster: Cluster, node: str, value: int, timeout: float = 90) -> None:
     wait_for(f"swappiness {value} on {node}", lambda: cluster.read(node, SWAPPINESS) == str(value), timeout)
+
+
+def test_a_second_agent_on_a_node_does_not_start(cluster: Cluster, api: Api) -> None:
+    pod = api.agent_pod(cluster.patched[0]).metadata.name
+    with pytest.raises(RuntimeError, match="another reclaim-node-agent works with /var/lib/reclaim-node-agent"):
+        dev("kubectl", "-n", NAMESPACE, "exec", pod, "--", "/proc/1/exe", "--operator-address=localhost:1",
+            "--operator-ca=/etc/reclaim/ca/ca.crt", "--token-file=/var/run/secrets/reclaim/token", "--host-proc=/host/proc",
+            "--state-dir=/var/lib/reclaim-node-agent")
 
 
 def test_keeps_values_when_the_agent_is_killed(cluster: Cluster, api: Api) -> None:
