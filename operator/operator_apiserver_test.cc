@@ -334,6 +334,14 @@ TEST_F(OperatorTest, TheAuthorityIsSharedKeptAndRepaired) {
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(again->bundle_pem, first->bundle_pem);
   EXPECT_EQ(PublishedCa(), first->bundle_pem);
+
+  kube::Json secret = *api_.client().Get(kube::Secrets(), name);
+  kube::SetSecretData(secret, {{"ca.crt", "garbage"}, {"ca.key", "garbage"}});
+  ASSERT_TRUE(api_.client().Update(kube::Secrets(), secret).ok());
+  const auto mended = one.Ensure();
+  ASSERT_TRUE(mended.ok()) << mended.status();
+  EXPECT_EQ(mended->bundle_pem, first->bundle_pem);
+  EXPECT_EQ(two.Ensure()->bundle_pem, first->bundle_pem);
 }
 
 TEST_F(OperatorTest, IsReadyAndItsMetricsStandInTheTable) {

@@ -106,11 +106,14 @@ def schedule(workers: list[int], runs: int) -> list[list[int]]:
 
 
 def parse_result(line: str) -> Run | None:
-    """The numbers of a RESULT line of loads.c; None for any other line."""
+    """The numbers of a RESULT line of loads.c; None for any other line. GuestError when something else was printed into it."""
     if not line.startswith("RESULT "):
         return None
-    fields = dict(field.split("=", 1) for field in line.split()[1:])
-    return {key: float(value) for key, value in fields.items() if key != "load"}
+    try:
+        fields = dict(field.split("=", 1) for field in line.split()[1:])
+        return {key: float(value) for key, value in fields.items() if key != "load"}
+    except ValueError as e:
+        raise guest.GuestError(f"a result that cannot be read: {line!r}") from e
 
 
 def median_interval(values: list[float]) -> tuple[float, float, float]:

@@ -9,8 +9,8 @@ namespace {
 
 // Why `stored` cannot go on signing; OK when it can.
 absl::Status CheckUsable(const AuthorityBundle& stored, absl::Time now) {
-  absl::Status pair = CheckKeyPair(stored.signer);
-  if (!pair.ok()) return pair;
+  absl::Status authority = CheckAuthority(stored);
+  if (!authority.ok()) return authority;
   const auto validity = ValidityOf(stored.signer.certificate_pem);
   if (!validity.ok()) return validity.status();
   if (now >= validity->RenewAt()) {
@@ -32,6 +32,12 @@ std::string StillValid(const std::string& bundle_pem, absl::Time now) {
 }
 
 }  // namespace
+
+absl::Status CheckAuthority(const AuthorityBundle& authority) {
+  absl::Status pair = CheckKeyPair(authority.signer);
+  if (!pair.ok()) return pair;
+  return ValidityOf(authority.signer.certificate_pem).status();
+}
 
 absl::StatusOr<NextAuthority> NextAuthorityBundle(const AuthorityBundle* stored, absl::Time now) {
   if (stored != nullptr) {

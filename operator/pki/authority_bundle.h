@@ -19,6 +19,9 @@ struct AuthorityBundle {
   std::string bundle_pem;
 };
 
+// Why `authority` is none, of whatever age: no certificate, or a key that does not fit it.
+absl::Status CheckAuthority(const AuthorityBundle& authority);
+
 // What the authority should be, from what it was. Pure but for randomness.
 //   stored  as kept; nullptr = none
 // A new authority is made when there is none, when the stored one cannot be used (its key does not

@@ -49,16 +49,20 @@ absl::StatusOr<AuthorityBundle> AuthorityStore::EnsureSecret() {
     if (!secret.ok() && !missing) return secret.status();
 
     std::optional<AuthorityBundle> stored;
-    if (missing) {
-      stored = last_;
-    } else {
+    bool lost = missing;
+    if (!missing) {
       const auto data = kube::DecodeSecret(*secret);
       if (!data.ok()) return data.status();
       stored = FromData(*data);
+      if (const absl::Status damage = CheckAuthority(*stored); !damage.ok() && last_.has_value()) {
+        LogWarning("certificate authority damaged, written again", {{"why", damage.message()}});
+        lost = true;
+      }
     }
+    if (lost) stored = last_;
     auto next = NextAuthorityBundle(stored.has_value() ? &*stored : nullptr, clock_.Now());
     if (!next.ok()) return next.status();
-    if (!missing && !next->changed) return std::move(next->authority);
+    if (!lost && !next->changed) return std::move(next->authority);
 
     absl::StatusOr<kube::Json> written;
     if (missing) {

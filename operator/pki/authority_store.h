@@ -23,7 +23,7 @@ class AuthorityStore {
 
   // Reads the authority, makes or renews it when that is due, and brings the ConfigMap in line.
   // Writes only what differs. Of several operators that start together one wins and the others take
-  // its authority over. A Secret that was deleted is written again from memory.
+  // its authority over. A Secret that was deleted or damaged is written again from memory.
   absl::StatusOr<AuthorityBundle> Ensure();
 
  private:

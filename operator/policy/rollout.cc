@@ -21,16 +21,20 @@ kswapd::v1alpha1::RolloutStatus NextRollout(const Policy& policy,
                                             const kswapd::v1alpha1::NodeCounts& counts,
                                             absl::Time now) {
   kswapd::v1alpha1::RolloutStatus next = policy.status.rollout();
-  if (!policy.invalid.empty() || policy.spec.paused()) return next;
-  if (next.update_revision() != policy.revision) {
-    if (WhyNotReleased(policy) != nullptr) return next;
-    if (next.current_revision().empty()) next.set_current_revision(policy.revision);
-    next.set_update_revision(policy.revision);
+  const bool stands_still = !policy.invalid.empty() || policy.spec.paused();
+  if (!stands_still && next.update_revision() != policy.revision) {
+    if (WhyNotReleased(policy) == nullptr) {
+      if (next.current_revision().empty()) next.set_current_revision(policy.revision);
+      next.set_update_revision(policy.revision);
+      next.set_since(FormatTimestamp(now));
+    }
+  } else if (!stands_still && counts.updated() == counts.matched()) {
+    next.set_current_revision(next.update_revision());
+  }
+  // The one step that there is. Said each time: whatever else stands there is not ours.
+  if (!next.update_revision().empty()) {
     next.set_step(0);
     next.set_threshold(kWholeFleet);
-    next.set_since(FormatTimestamp(now));
-  } else if (counts.updated() == counts.matched()) {
-    next.set_current_revision(next.update_revision());
   }
   return next;
 }

@@ -45,6 +45,15 @@ TEST(NextRollout, TheUpdateBecomesCurrentWhenEveryNodeRunsIt) {
   EXPECT_EQ(NextRollout(policy, Counts(3, 3), kNow).current_revision(), policy.revision);
 }
 
+TEST(NextRollout, RepairsAStepThatThisVersionDoesNotHave) {
+  Policy policy = ReleasedPolicy("a", kTwo);
+  policy.status.mutable_rollout()->set_threshold(7);
+  policy.status.mutable_rollout()->set_step(3);
+  const auto next = NextRollout(policy, Counts(3, 3), kNow);
+  EXPECT_EQ(next.threshold(), 2147483647);
+  EXPECT_EQ(next.step(), 0);
+}
+
 TEST(NextRollout, StandsStillWhenNothingChanged) {
   const Policy policy = ReleasedPolicy("a", kTwo);
   EXPECT_EQ(NextRollout(policy, Counts(3, 3), kNow).SerializeAsString(),

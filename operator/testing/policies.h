@@ -42,6 +42,7 @@ inline Policy ReleasedPolicy(const std::string& name, const std::string& spec_js
   auto& rollout = *policy.status.mutable_rollout();
   rollout.set_current_revision(policy.revision);
   rollout.set_update_revision(policy.revision);
+  rollout.set_step(0);
   rollout.set_threshold(kWholeFleet);
   return policy;
 }
