@@ -26,6 +26,10 @@ class RunTest(unittest.TestCase):
         assert parsed
         self.assertEqual((parsed["workers"], parsed["allocstall"], parsed["seconds"]), (4, 7, 2))
 
+    def test_a_result_that_the_console_has_cut_is_shown(self) -> None:
+        with self.assertRaisesRegex(run.guest.GuestError, "steal_di"):
+            run.parse_result(LINE[:LINE.index("steal_direct") + len("steal_di")])
+
     def test_runs_are_interleaved_and_all_there(self) -> None:
         boots = run.schedule([1, 4], 10)
         self.assertEqual([len(boot) for boot in boots], [8, 8, 4])
