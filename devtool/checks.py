@@ -102,7 +102,8 @@ def tidy_problems(files: Iterable[Path]) -> list[str]:
         problems = _output(["clang-tidy", "--quiet", *_for_tests(source), "-p", folder, tree / source])
         if not problems:
             stamps[source].touch()
-        return [problem.replace(f"{tree}/", "") for problem in problems if not problem.endswith("warnings generated.")]
+        said = [problem for problem in problems if not re.search(r"^\d+ warnings? generated\.$", problem)]
+        return [problem.replace(f"{tree}/", "") for problem in said or problems]
 
     with (Progress(f"clang-tidy on {len(todo)} files", len(todo) * TIDY_SECONDS / cmake.jobs()) as progress,
           concurrent.futures.ThreadPoolExecutor(cmake.jobs()) as pool):

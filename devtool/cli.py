@@ -210,7 +210,7 @@ VERBS = (
     Verb("kubectl", "kubectl as admin of the cluster", "./dev kubectl get nodereclaims", _with_kubeconfig("kubectl"),
          raw=True),
     Verb("helm", "helm as admin of the cluster", "./dev helm list -A", _with_kubeconfig("helm"), raw=True),
-    Verb("node", "run a command as root inside a node; its output and exit status are yours",
+    Verb("node", "run a command as root inside a node; stdin, output and exit status are yours",
          "./dev node node1 'ps | grep kswapd'", _node, raw=True),
     Verb("promql", "an instant query to Prometheus", "./dev promql 'up'", _promql, _promql_arguments),
     Verb("logs", "the last lines of a part's log", "./dev logs -n 100 node1/kubelet", _logs, _logs_arguments),

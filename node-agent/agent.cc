@@ -213,7 +213,8 @@ std::string Agent::Fault() const {
   }
   if (!unknown.empty()) {
     faults.push_back(absl::StrCat("the journal was damaged, so the original value is not known of ",
-                                  absl::StrJoin(unknown, ", ")));
+                                  absl::StrJoin(unknown, ", "),
+                                  "; it stays when the policy goes, until a reboot"));
   }
   if (!applier_.journal_status().ok()) {
     faults.push_back(absl::StrCat("journal: ", applier_.journal_status().message()));

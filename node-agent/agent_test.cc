@@ -246,7 +246,10 @@ TEST_F(AgentTest, AfterABootThatEndedInAWriteItWaitsForTheOperator) {
   const NodeReclaimStatus status = Tick();
   EXPECT_EQ(host_.Get("proc/sys/vm/swappiness"), "60\n");
   EXPECT_THAT(Message(status, "Degraded"), HasSubstr("went down while a setting"));
-  EXPECT_EQ(Condition(Tick(spec), "Degraded"), "False AsExpected");
+  EXPECT_EQ(Condition(Tick("policy { name: 'p' } spec { }", "v2"), "Degraded"), "False AsExpected");
+  Restart();  // the operator has spoken: what it said holds from now on
+  EXPECT_EQ(Condition(Tick(), "Degraded"), "False AsExpected");
+  Tick(spec, "v3");
   EXPECT_EQ(host_.Get("proc/sys/vm/swappiness"), "30");
 }
 

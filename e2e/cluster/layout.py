@@ -125,7 +125,7 @@ def choose(nodes: tuple[Node, ...], start: int = PORTS_FROM,
         if all(can_bind(layout.loopback(n), port) for n in nodes for port in FORWARDED_PORTS):
             return layout
     raise DevError("no loopback network 127.X.0.0/24 (X from 77 to 126) has the node ports free; "
-                   f"ports {FORWARDED_PORTS} are in use on all of them (ss -ltn shows by whom)")
+                   f"ports {FORWARDED_PORTS} are in use on all of them (ss -ltun shows by whom)")
 
 
 def choose_ports(names: Iterable[str], start: int, is_free: Callable[[int], bool]) -> dict[str, int]:

@@ -87,7 +87,7 @@ def _plan(patched: int | None, stock: int | None) -> Cluster:
     if (patched not in (None, have[0])) or (stock not in (None, have[1])):
         raise DevError(f"the cluster has {have[0]} patched and {have[1]} stock nodes; for other numbers: ./dev down, then up")
     if not any(screen.parts(remembered).values()) and (taken := layout.taken(remembered.plan)):
-        raise DevError(f"another program has {', '.join(taken)}, where the cluster was before it ended (ss -ltnp shows which). "
+        raise DevError(f"another program has {', '.join(taken)}, where the cluster was before it ended (ss -ltunp shows which). "
                        "End that program, or ./dev down and up for a new cluster with ports that are free")
     return remembered
 

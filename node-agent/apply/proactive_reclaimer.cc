@@ -22,9 +22,16 @@ void Report(const char* reason, std::string message, TargetReport& report) {
   report.message = std::move(message);
 }
 
-std::string Describe(const TargetPlan& plan, size_t places) {
-  return absl::StrCat(plan.rate_text, " over ", places,
-                      plan.numa_nodes.empty() ? " cgroup" : " NUMA node", places == 1 ? "" : "s");
+// missing: places without a reclaim file; first_missing: the file of one of them.
+std::string Describe(const TargetPlan& plan, size_t places, size_t missing,
+                     const std::string& first_missing) {
+  std::string text =
+      absl::StrCat(plan.rate_text, " over ", places,
+                   plan.numa_nodes.empty() ? " cgroup" : " NUMA node", places == 1 ? "" : "s");
+  if (missing > 0) {
+    absl::StrAppend(&text, "; not over ", missing, " more: there is no ", first_missing);
+  }
+  return text;
 }
 
 void AddAmounts(const ReclaimChunk& chunk, const ReclaimOutcome& outcome, TargetReport& report) {
@@ -225,6 +232,7 @@ void ProactiveReclaimer::Refresh(Target& target, absl::Duration now) {
 void ProactiveReclaimer::Conclude(Target& target) {
   TargetReport& report = target.report;
   const size_t places = target.places.size();
+  const std::string what = Describe(target.plan, places, target.missing_count, target.missing);
   const auto refuses = [](const std::string& refusal) { return !refusal.empty(); };
   const size_t refusing = std::count_if(target.refusals.begin(), target.refusals.end(), refuses);
   if (!target.plan.refusal_reason.empty()) {
@@ -240,23 +248,18 @@ void ProactiveReclaimer::Conclude(Target& target) {
                         absl::StrJoin(target.plan.cgroup_patterns, ", "), " now"),
            report);
   } else if (mode_ == ApplyMode::kObserve) {
-    Report(reason::kObserved,
-           absl::StrCat("mode is Observe: would reclaim ", Describe(target.plan, places)), report);
+    Report(reason::kObserved, absl::StrCat("mode is Observe: would reclaim ", what), report);
   } else if (mode_ == ApplyMode::kPaused) {
     Report(reason::kPaused, "the policy is paused; nothing is reclaimed", report);
   } else if (refusing == 0) {
-    const std::string absent = target.missing_count == 0
-                                   ? ""
-                                   : absl::StrCat("; ", target.missing_count,
-                                                  " more not, this kernel has no ", target.missing);
-    Report(reason::kReclaiming, Describe(target.plan, places) + absent, report);
+    Report(reason::kReclaiming, what, report);
   } else {
     const std::string& first =
         *std::find_if(target.refusals.begin(), target.refusals.end(), refuses);
     if (refusing < places) {
       Report(reason::kReclaiming,
-             absl::StrCat(Describe(target.plan, places), "; ", refusing, " of ", places,
-                          " places refuse", refusing == 1 ? "s" : "", ": ", first),
+             absl::StrCat(what, "; ", refusing, " of ", places, " places refuse",
+                          refusing == 1 ? "s" : "", ": ", first),
              report);
     } else {
       Report(reason::kRefused,

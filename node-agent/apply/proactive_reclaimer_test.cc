@@ -149,7 +149,7 @@ TEST_F(ProactiveReclaimerTest, NamesNumaNodesThatAreNotThere) {
   reclaimer_.SetTargets({NumaPlan({0, 7, 9})}, ApplyMode::kEnforce);
   EXPECT_EQ(Report().reason, reason::kReclaiming);
   EXPECT_EQ(Report().message,
-            "1Mi/s over 1 NUMA node; 2 more not, this kernel has no "
+            "1Mi/s over 1 NUMA node; not over 2 more: there is no "
             "/sys/devices/system/node/node7/reclaim");
 }
 

@@ -63,7 +63,6 @@ std::vector<SettingReport> SettingApplier::Apply(const Request& request, absl::D
     reports.push_back(std::move(plan.report));
   }
   for (SettingReport& report : left) reports.push_back(std::move(report));
-  enforced_ = enforced_ || request.mode == ApplyMode::kEnforce;
   return reports;
 }
 
@@ -97,6 +96,13 @@ SettingApplier::Plan SettingApplier::Look(const DesiredSetting& desired, const R
   }
   const int64_t current = **read;
   plan.report.effective = current;
+  JournalEntry* entry = journal_.Find(setting.key);
+  if (entry != nullptr && entry->pending.has_value()) {
+    // Announced and never confirmed: the value is ours, whichever it is.
+    if (entry->effective.has_value() || current != entry->original) entry->effective = current;
+    entry->requested.reset();
+    entry->pending.reset();
+  }
   if (desired.value < setting.min || desired.value > setting.max) {
     Report(reason::kInvalid,
            absl::StrCat("must be between ", setting.min, " and ", setting.max, "; got ",
@@ -104,7 +110,7 @@ SettingApplier::Plan SettingApplier::Look(const DesiredSetting& desired, const R
            plan.report);
     return plan;
   }
-  if (!desired.harmful.empty()) {
+  if (!desired.harmful.empty() && current != desired.value) {
     Report(reason::kInvalid, desired.harmful, plan.report);
     return plan;
   }
@@ -135,16 +141,8 @@ void SettingApplier::LookEnforcing(int64_t current, bool restore, absl::Duration
   if (entry == nullptr) {
     entry = &journal_.Put(key, {current, {}, {}, {}, restore});
     if (current == value) *entry = {current, value, current, {}, restore};
-    // What stands there may well be what this boot's lost journal had written.
-    entry->original_known = journal_.damage().empty() || enforced_;
+    entry->original_known = !journal_.originals_lost();
   }
-  if (entry->pending.has_value()) {
-    // Announced and never confirmed: the value is ours, whichever it is.
-    if (entry->effective.has_value() || current != entry->original) entry->effective = current;
-    entry->requested.reset();
-    entry->pending.reset();
-  }
-
   const bool confirmed = entry->effective.has_value();
   if (confirmed && entry->effective == current) {
     memory.uncorrected.reset();
@@ -237,7 +235,7 @@ void SettingApplier::Write(absl::Duration now, Plan& plan) {
       {{"setting", DescribeKey(setting.key)},
        {"value", value},
        {"effective", **read},
-       {"original", entry.original},
+       {"original", entry.original_known ? absl::StrCat(entry.original) : "unknown"},
        {"reason", plan.report.reason}});
 }
 

@@ -85,7 +85,6 @@ class SettingApplier {
   Journal& journal_;
   SettingRestorer restorer_;
   absl::Status journal_status_;
-  bool enforced_ = false;  // a round of this process has
   std::map<SettingKey, Memory> memory_;
 };
 

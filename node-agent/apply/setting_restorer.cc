@@ -20,10 +20,11 @@ std::vector<SettingReport> SettingRestorer::Restore(const std::set<SettingKey>& 
     report.key = key;
     if (entry.original_known) report.original = entry.original;
     if (done) {
-      LogInfo("setting left the spec", {{"setting", DescribeKey(key)},
-                                        {"reason", report.reason},
-                                        {"original", entry.original},
-                                        {"effective", report.effective.value_or(-1)}});
+      LogInfo("setting left the spec",
+              {{"setting", DescribeKey(key)},
+               {"reason", report.reason},
+               {"original", entry.original_known ? absl::StrCat(entry.original) : "unknown"},
+               {"effective", report.effective.value_or(-1)}});
       journal_.Erase(key);
       backoff_.erase(key);
     }

@@ -38,7 +38,9 @@ struct StatusInput {
 //              is final, and the message has the numbers). False: Refused, Unreadable, Invalid, an
 //              Overridden that waits for its correction, a field that is NotImplemented (in
 //              mode Observe too), mode Observe, or paused. Unknown: no spec has come yet.
-//   Supported  False: the kernel lacks a file that the spec needs; the message names it.
+//   Supported  False: the kernel lacks a file that the spec needs; the message names it. (A target
+//   that finds some of its
+//              NUMA nodes goes on with them, and its own message names the others.)
 //   Degraded   True: something needs a person: the kernel refuses, someone else keeps writing, the
 //              agent cannot keep its own records.
 //   Healthy    Unknown: this version judges no gates.

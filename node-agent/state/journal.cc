@@ -53,7 +53,8 @@ std::string FormatJournal(const JournalContent& content) {
     PutOptional(setting, "pending", entry.pending);
     settings.push_back(std::move(setting));
   }
-  const json document = {{"format", kFormat}, {"bootId", content.boot_id}, {"settings", settings}};
+  json document = {{"format", kFormat}, {"bootId", content.boot_id}, {"settings", settings}};
+  if (content.originals_lost) document["originalsLost"] = true;
   return absl::StrCat(document.dump(2, ' ', /*ensure_ascii=*/true, json::error_handler_t::replace),
                       "\n");
 }
@@ -67,6 +68,7 @@ absl::StatusOr<JournalContent> ParseJournal(absl::string_view text) {
     }
     JournalContent content;
     content.boot_id = document.at("bootId").get<std::string>();
+    content.originals_lost = GetOptional<bool>(document, "originalsLost").value_or(false);
     for (const json& setting : document.at("settings")) {
       const SettingKey key{setting.at("name").get<std::string>(),
                            GetOptional<int>(setting, "numaNode")};
@@ -107,17 +109,25 @@ absl::StatusOr<Journal> Journal::Open(std::string path, std::string boot_id) {
     journal.damage_ = absl::StrCat("the journal could not be read (", content.status().message(),
                                    "); original values written before are in ", aside);
     LogError("journal damaged", {{"damage", journal.damage_}});
+    // At once: the next process must know it too.
+    journal.originals_lost_ = true;
+    journal.replace_ = true;
+    if (const absl::Status saved = journal.Save(); !saved.ok()) {
+      LogError("journal not written", {{"error", saved.message()}});
+    }
     return journal;
   }
   if (content->boot_id != journal.boot_id_) {
     for (const auto& [key, entry] : content->entries) {
       journal.interrupted_ = journal.interrupted_ || entry.pending.has_value();
     }
+    journal.replace_ = true;
     LogInfo("journal of another boot not used", {{"entries", content->entries.size()}});
     return journal;
   }
   journal.entries_ = std::move(content->entries);
   journal.saved_ = journal.entries_;
+  journal.originals_lost_ = content->originals_lost;
   return journal;
 }
 
@@ -133,12 +143,14 @@ JournalEntry& Journal::Put(const SettingKey& key, JournalEntry entry) {
 void Journal::Erase(const SettingKey& key) { entries_.erase(key); }
 
 absl::Status Journal::Save() {
-  if (entries_ == saved_) return absl::OkStatus();
-  if (absl::Status status = WriteDurably(path_, FormatJournal({boot_id_, entries_}));
+  if (!replace_ && entries_ == saved_) return absl::OkStatus();
+  if (absl::Status status =
+          WriteDurably(path_, FormatJournal({boot_id_, entries_, originals_lost_}));
       !status.ok()) {
     return status;
   }
   saved_ = entries_;
+  replace_ = false;
   return absl::OkStatus();
 }
 

@@ -50,8 +50,8 @@ struct JournalEntry {
 class Journal {
  public:
   // Reads `path`. A journal of another boot is not used (and replaced by the next Save); one that
-  // cannot be understood is kept beside as `path`.corrupt (.corrupt2 ... when there is one) and
-  // `damage` tells about it. Error: it cannot be read, or not be moved aside.
+  // cannot be understood is kept beside as `path`.corrupt (.corrupt2 to .corrupt9 when there is
+  // one) and `damage` tells about it. Error: it cannot be read, or not be moved aside.
   static absl::StatusOr<Journal> Open(std::string path, std::string boot_id);
 
   const std::map<SettingKey, JournalEntry>& entries() const { return entries_; }
@@ -63,8 +63,12 @@ class Journal {
   // succeeded. Error: see WriteDurably.
   absl::Status Save();
 
-  // Why originals of this boot were lost; empty = they were not.
+  // Why this process could not read the journal; empty = it could.
   const std::string& damage() const { return damage_; }
+
+  // The journal was damaged in this boot, before this process or by its start: what stands in a
+  // file may be a value of ours.
+  bool originals_lost() const { return originals_lost_; }
 
   // The machine went down while a value was being written: perhaps because of it.
   bool interrupted() const { return interrupted_; }
@@ -78,13 +82,17 @@ class Journal {
   std::map<SettingKey, JournalEntry> entries_;
   std::map<SettingKey, JournalEntry> saved_;
   std::string damage_;
+  bool originals_lost_ = false;
   bool interrupted_ = false;
+  bool replace_ =
+      false;  // the file is not of this boot, or gone: Save writes also without a change
 };
 
 // The journal's text, a JSON document that a person can read. Pure.
 struct JournalContent {
   std::string boot_id;
   std::map<SettingKey, JournalEntry> entries;
+  bool originals_lost = false;
 };
 std::string FormatJournal(const JournalContent& content);
 // Error: InvalidArgument.

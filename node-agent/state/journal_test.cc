@@ -57,6 +57,16 @@ TEST(JournalTest, EachDamagedOneIsKept) {
   EXPECT_EQ(host.Get("state/journal.json.corrupt3"), "third");
 }
 
+TEST(JournalTest, KnowsForTheRestOfTheBootThatOriginalsWereLost) {
+  FakeHost host;
+  const std::string path = host.StateDir() + "/journal.json";
+  host.Put("state/journal.json", "garbage");
+  EXPECT_TRUE(Journal::Open(path, "b").value().originals_lost());
+  EXPECT_TRUE(Journal::Open(path, "b").value().originals_lost());
+  EXPECT_EQ(Journal::Open(path, "b").value().damage(), "");
+  EXPECT_FALSE(Journal::Open(path, "next").value().originals_lost());
+}
+
 TEST(JournalTest, AFolderInItsPlaceIsDamageToo) {
   FakeHost host;
   host.Put("state/journal.json/in-the-way", "");

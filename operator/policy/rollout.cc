@@ -32,7 +32,7 @@ kswapd::v1alpha1::RolloutStatus NextRollout(const Policy& policy,
     next.set_current_revision(next.update_revision());
   }
   // The one step that there is. Said each time: whatever else stands there is not ours.
-  if (!next.update_revision().empty()) {
+  if (!stands_still && !next.update_revision().empty()) {
     next.set_step(0);
     next.set_threshold(kWholeFleet);
   }
