@@ -5,6 +5,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include <exception>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
 #include "nlohmann/json.hpp"
@@ -23,11 +28,27 @@ void PutOptional(json& object, const char* name, const std::optional<T>& value) 
   if (value.has_value()) object[name] = *value;
 }
 
+// nlohmann-json would convert a fraction, or a number that does not fit, without a word.
+template <typename T>
+T Integer(const json& value) {
+  const bool fits = value.is_number_unsigned()
+                        ? std::in_range<T>(value.get<uint64_t>())
+                        : value.is_number_integer() && std::in_range<T>(value.get<int64_t>());
+  if (!fits)
+    throw std::out_of_range(
+        absl::StrCat("a ", value.type_name(), " that is no whole number, or too large"));
+  return static_cast<T>(value.get<int64_t>());
+}
+
 template <typename T>
 std::optional<T> GetOptional(const json& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end()) return std::nullopt;
-  return found->get<T>();
+  if constexpr (std::is_same_v<T, bool>) {
+    return found->get<bool>();
+  } else {
+    return Integer<T>(*found);
+  }
 }
 
 // A name that is free: the first damaged journal knows most.
@@ -60,10 +81,11 @@ std::string FormatJournal(const JournalContent& content) {
 }
 
 absl::StatusOr<JournalContent> ParseJournal(absl::string_view text) {
-  // nlohmann-json throws on type errors; nothing leaves this function but a status.
+  // nlohmann-json throws on type errors, Integer on others; nothing leaves this function but a
+  // status.
   try {
     const json document = json::parse(text.begin(), text.end());
-    if (document.at("format").get<int>() != kFormat) {
+    if (Integer<int>(document.at("format")) != kFormat) {
       return absl::InvalidArgumentError(absl::StrCat("format is not ", kFormat));
     }
     JournalContent content;
@@ -73,7 +95,7 @@ absl::StatusOr<JournalContent> ParseJournal(absl::string_view text) {
       const SettingKey key{setting.at("name").get<std::string>(),
                            GetOptional<int>(setting, "numaNode")};
       JournalEntry entry;
-      entry.original = setting.at("original").get<int64_t>();
+      entry.original = Integer<int64_t>(setting.at("original"));
       entry.requested = GetOptional<int64_t>(setting, "requested");
       entry.effective = GetOptional<int64_t>(setting, "effective");
       entry.pending = GetOptional<int64_t>(setting, "pending");
@@ -84,7 +106,7 @@ absl::StatusOr<JournalContent> ParseJournal(absl::string_view text) {
       }
     }
     return content;
-  } catch (const json::exception& error) {
+  } catch (const std::exception& error) {
     return absl::InvalidArgumentError(error.what());
   }
 }

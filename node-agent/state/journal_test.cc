@@ -33,9 +33,13 @@ TEST(JournalTest, OfAnotherBootIsNotUsed) {
 }
 
 TEST(JournalTest, ADamagedOneIsKeptAside) {
-  for (const char* text : {"", "{", "[]", "{\"format\":2}", "{\"format\":1,\"bootId\":7}",
-                           "{\"format\":1,\"bootId\":\"b\",\"settings\":[{\"name\":1}]}",
-                           "{\"format\":1,\"bootId\":\"b\",\"settings\":{\"a\":1}}"}) {
+  for (
+      const char* text :
+      {"", "{", "[]", "{\"format\":2}", "{\"format\":1,\"bootId\":7}",
+       "{\"format\":1,\"bootId\":\"b\",\"settings\":[{\"name\":1}]}",
+       "{\"format\":1,\"bootId\":\"b\",\"settings\":{\"a\":1}}", "{\"format\":2.22e21}",
+       "{\"format\":1.5}", "{\"format\":18446744073709551617}",
+       R"({"format":1,"bootId":"b","settings":[{"name":"n","restore":true,"original":9223372036854775808}]})"}) {
     FakeHost host;
     host.Put("state/journal.json", text);
     const Journal journal = Journal::Open(host.StateDir() + "/journal.json", "b").value();
