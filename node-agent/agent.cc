@@ -208,8 +208,8 @@ std::string Agent::Fault() const {
   if (!source_fault_.empty()) faults.push_back(source_fault_);
   if (!parts_.journal.damage().empty()) faults.push_back(parts_.journal.damage());
   std::vector<std::string> unknown;
-  for (const auto& [key, entry] : parts_.journal.entries()) {
-    if (!entry.original_known) unknown.push_back(DescribeKey(key));
+  if (parts_.journal.originals_lost()) {
+    for (const auto& [key, entry] : parts_.journal.entries()) unknown.push_back(DescribeKey(key));
   }
   if (!unknown.empty()) {
     faults.push_back(absl::StrCat("the journal was damaged, so the original value is not known of ",

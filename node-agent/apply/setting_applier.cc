@@ -59,7 +59,7 @@ std::vector<SettingReport> SettingApplier::Apply(const Request& request, absl::D
     plan.report.overridden_total = memory.overridden_total;
     plan.report.write_errors_total = memory.write_errors_total;
     const JournalEntry* entry = journal_.Find(plan.report.key);
-    if (entry != nullptr && entry->original_known) plan.report.original = entry->original;
+    if (entry != nullptr && !journal_.originals_lost()) plan.report.original = entry->original;
     reports.push_back(std::move(plan.report));
   }
   for (SettingReport& report : left) reports.push_back(std::move(report));
@@ -141,7 +141,6 @@ void SettingApplier::LookEnforcing(int64_t current, bool restore, absl::Duration
   if (entry == nullptr) {
     entry = &journal_.Put(key, {current, {}, {}, {}, restore});
     if (current == value) *entry = {current, value, current, {}, restore};
-    entry->original_known = !journal_.originals_lost();
   }
   const bool confirmed = entry->effective.has_value();
   if (confirmed && entry->effective == current) {
@@ -235,7 +234,7 @@ void SettingApplier::Write(absl::Duration now, Plan& plan) {
       {{"setting", DescribeKey(setting.key)},
        {"value", value},
        {"effective", **read},
-       {"original", entry.original_known ? absl::StrCat(entry.original) : "unknown"},
+       {"original", journal_.originals_lost() ? "unknown" : absl::StrCat(entry.original)},
        {"reason", plan.report.reason}});
 }
 

@@ -18,12 +18,12 @@ std::vector<SettingReport> SettingRestorer::Restore(const std::set<SettingKey>& 
     bool done = false;
     SettingReport report = TakeBack(key, entry, mode, now, done);
     report.key = key;
-    if (entry.original_known) report.original = entry.original;
+    if (!journal_.originals_lost()) report.original = entry.original;
     if (done) {
       LogInfo("setting left the spec",
               {{"setting", DescribeKey(key)},
                {"reason", report.reason},
-               {"original", entry.original_known ? absl::StrCat(entry.original) : "unknown"},
+               {"original", journal_.originals_lost() ? "unknown" : absl::StrCat(entry.original)},
                {"effective", report.effective.value_or(-1)}});
       journal_.Erase(key);
       backoff_.erase(key);
@@ -64,7 +64,7 @@ SettingReport SettingRestorer::TakeBack(const SettingKey& key, const JournalEntr
   const int64_t current = **read;
   report.effective = current;
 
-  if (!entry.original_known) {
+  if (journal_.originals_lost()) {
     done = mode == ApplyMode::kEnforce;
     return say(reason::kKept,
                absl::StrCat(current,

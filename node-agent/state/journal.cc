@@ -67,7 +67,6 @@ std::string FormatJournal(const JournalContent& content) {
   json settings = json::array();
   for (const auto& [key, entry] : content.entries) {
     json setting = {{"name", key.name}, {"original", entry.original}, {"restore", entry.restore}};
-    if (!entry.original_known) setting["originalKnown"] = false;
     PutOptional(setting, "numaNode", key.numa_node);
     PutOptional(setting, "requested", entry.requested);
     PutOptional(setting, "effective", entry.effective);
@@ -100,7 +99,6 @@ absl::StatusOr<JournalContent> ParseJournal(absl::string_view text) {
       entry.effective = GetOptional<int64_t>(setting, "effective");
       entry.pending = GetOptional<int64_t>(setting, "pending");
       entry.restore = setting.at("restore").get<bool>();
-      entry.original_known = GetOptional<bool>(setting, "originalKnown").value_or(true);
       if (!content.entries.emplace(key, entry).second) {
         return absl::InvalidArgumentError(absl::StrCat(key.name, " comes twice"));
       }

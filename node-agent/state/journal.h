@@ -36,9 +36,6 @@ struct JournalEntry {
   std::optional<int64_t> pending;
   // What to do when the setting leaves the spec: back to `original`, or keep the value.
   bool restore = true;
-  // False: `original` is what stood there after the journal of this boot was lost, perhaps our own
-  // value.
-  bool original_known = true;
 
   friend bool operator==(const JournalEntry&, const JournalEntry&) = default;
 };
@@ -66,8 +63,8 @@ class Journal {
   // Why this process could not read the journal; empty = it could.
   const std::string& damage() const { return damage_; }
 
-  // The journal was damaged in this boot, before this process or by its start: what stands in a
-  // file may be a value of ours.
+  // The journal was damaged in this boot, before this process or by its start. All entries are from
+  // after that, and each `original` may be a value of ours.
   bool originals_lost() const { return originals_lost_; }
 
   // The machine went down while a value was being written: perhaps because of it.

@@ -16,7 +16,7 @@ TEST(JournalTest, ComesBackAsItWasSaved) {
   const std::string path = host.StateDir() + "/journal.json";
   Journal journal = Journal::Open(path, "boot").value();
   journal.Put(kKey, {1, 4, 4, std::nullopt, true});
-  journal.Put({"vm.swappiness", std::nullopt}, {60, std::nullopt, std::nullopt, 45, false, false});
+  journal.Put({"vm.swappiness", std::nullopt}, {60, std::nullopt, std::nullopt, 45, false});
   ASSERT_TRUE(journal.Save().ok());
   const Journal again = Journal::Open(path, "boot").value();
   EXPECT_EQ(again.entries(), journal.entries());
