@@ -40,7 +40,7 @@ CHECK_PACKAGES = "clang-format clang-tidy shellcheck python3-pyflakes python3-ya
 
 FUZZ_PACKAGES = "clang libclang-rt-dev".split()
 
-TEST_PACKAGES = "python3-pytest python3-kubernetes python3-yaml python3-jwt python3-cryptography".split()
+TEST_PACKAGES = "python3-pytest python3-kubernetes python3-yaml python3-jwt python3-cryptography python3-grpcio python3-protobuf".split()
 
 
 def missing(packages: Sequence[str]) -> list[str]:
