@@ -47,6 +47,11 @@ bool IsNamePart(absl::string_view text, bool upper_case, absl::string_view insid
          });
 }
 
+// In characters, as the CRD counts: every byte but those that continue one.
+size_t Utf8Length(absl::string_view text) {
+  return std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; });
+}
+
 }  // namespace
 
 std::optional<int64_t> PolicyQuantity(absl::string_view text) {
@@ -110,11 +115,6 @@ bool IsLabelKey(absl::string_view text) {
 
 bool IsLabelValue(absl::string_view text) {
   return text.empty() || (text.size() <= 63 && IsNamePart(text, /*upper_case=*/true, "-_."));
-}
-
-// In characters, as the CRD counts: every byte but those that continue one.
-static size_t Utf8Length(absl::string_view text) {
-  return std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; });
 }
 
 bool IsCgroupPattern(absl::string_view text) {

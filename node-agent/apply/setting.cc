@@ -112,8 +112,13 @@ void ResolveWorkers(const kswapd::v1alpha1::Kswapd& kswapd, const HostFeatures& 
 // Memory below the watermark is the kernel's alone. A value near all of it ends in a panic at once
 // ("deadlocked on memory"), and after each reboot again; 94 % of it left a node of 1.5 GB without
 // ssh and kubelet.
-std::string HarmOfMinFree(int64_t kbytes, const HostFeatures& features) {
-  if (!features.memory_kbytes.has_value() || kbytes <= *features.memory_kbytes / 4) return "";
+std::string HarmOfMinFree(int64_t kbytes, const HostFeatures& features, const HostFiles& files) {
+  if (!features.memory_kbytes.has_value()) {
+    return absl::StrCat("not written, because ", files.Meminfo().name,
+                        " does not tell how much memory this machine has (MemTotal), and ", kbytes,
+                        " KiB may be more than it can spare");
+  }
+  if (kbytes <= *features.memory_kbytes / 4) return "";
   return absl::StrCat("not written, because processes would get no memory: ", kbytes,
                       " KiB is more than a quarter of this machine's ", *features.memory_kbytes,
                       " KiB; at most ", *features.memory_kbytes / 4);
@@ -131,7 +136,7 @@ std::vector<DesiredSetting> ResolveSettings(const ReclaimPolicySpec& spec,
     desired.push_back(
         {{{std::string(sysctl.name), std::nullopt}, sysctl.file(files), sysctl.min, sysctl.max},
          *value});
-    if (sysctl.name == kMinFree) desired.back().harmful = HarmOfMinFree(*value, features);
+    if (sysctl.name == kMinFree) desired.back().harmful = HarmOfMinFree(*value, features, files);
   }
   return desired;
 }

@@ -50,15 +50,6 @@ absl::StatusOr<Counters> ParseCounters(absl::string_view text) {
   return counters;
 }
 
-Maybe<Counters> ReadCounters(const KernelFile& file) {
-  Maybe<std::string> text = ReadFile(file);
-  if (!text.ok()) return text.status();
-  if (!text->has_value()) return std::nullopt;
-  absl::StatusOr<Counters> counters = ParseCounters(**text);
-  if (!counters.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(file.name, ": ", counters.status().message()));
-  }
-  return *std::move(counters);
-}
+Maybe<Counters> ReadCounters(const KernelFile& file) { return ReadParsed(file, ParseCounters); }
 
 }  // namespace reclaim::agent

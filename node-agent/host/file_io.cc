@@ -77,16 +77,7 @@ absl::StatusOr<int64_t> ParseInteger(absl::string_view text) {
   return value;
 }
 
-Maybe<int64_t> ReadInteger(const KernelFile& file) {
-  Maybe<std::string> text = ReadFile(file);
-  if (!text.ok()) return text.status();
-  if (!text->has_value()) return std::nullopt;
-  absl::StatusOr<int64_t> value = ParseInteger(**text);
-  if (!value.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(file.name, ": ", value.status().message()));
-  }
-  return *value;
-}
+Maybe<int64_t> ReadInteger(const KernelFile& file) { return ReadParsed(file, ParseInteger); }
 
 int RealKernelWriter::Write(const KernelFile& file, absl::string_view text) {
   const int fd = OpenRetrying(file.path, O_WRONLY | O_TRUNC);

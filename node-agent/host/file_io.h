@@ -6,8 +6,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "node-agent/host/kernel_file.h"
 
@@ -25,6 +28,21 @@ inline constexpr size_t kMaxZoneinfo = size_t{16} * 1024 * 1024;
 
 // The whole text of `file`. Longer than `max_bytes`: OutOfRange, nothing is returned in part.
 Maybe<std::string> ReadFile(const KernelFile& file, size_t max_bytes = kMaxSmallFile);
+
+// What `parse` makes of the text of `file`. Its error becomes InvalidArgument, with the file's
+// name.
+template <typename T>
+Maybe<T> ReadParsed(const KernelFile& file, absl::StatusOr<T> (*parse)(absl::string_view),
+                    size_t max_bytes = kMaxSmallFile) {
+  Maybe<std::string> text = ReadFile(file, max_bytes);
+  if (!text.ok()) return text.status();
+  if (!text->has_value()) return std::nullopt;
+  absl::StatusOr<T> value = parse(**text);
+  if (!value.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(file.name, ": ", value.status().message()));
+  }
+  return *std::move(value);
+}
 
 // Whether the kernel has `file`; a file that may not be looked at counts as absent.
 bool Exists(const KernelFile& file);

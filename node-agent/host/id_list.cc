@@ -29,15 +29,6 @@ absl::StatusOr<std::vector<int>> ParseIdList(absl::string_view text) {
   return ids;
 }
 
-Maybe<std::vector<int>> ReadIdList(const KernelFile& file) {
-  Maybe<std::string> text = ReadFile(file);
-  if (!text.ok()) return text.status();
-  if (!text->has_value()) return std::nullopt;
-  absl::StatusOr<std::vector<int>> ids = ParseIdList(**text);
-  if (!ids.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(file.name, ": ", ids.status().message()));
-  }
-  return *std::move(ids);
-}
+Maybe<std::vector<int>> ReadIdList(const KernelFile& file) { return ReadParsed(file, ParseIdList); }
 
 }  // namespace reclaim::agent

@@ -22,14 +22,7 @@ absl::StatusOr<int64_t> ParseMemTotalKbytes(absl::string_view text) {
 }
 
 Maybe<int64_t> ReadMemTotalKbytes(const KernelFile& file) {
-  Maybe<std::string> text = ReadFile(file);
-  if (!text.ok()) return text.status();
-  if (!text->has_value()) return std::nullopt;
-  absl::StatusOr<int64_t> kbytes = ParseMemTotalKbytes(**text);
-  if (!kbytes.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(file.name, ": ", kbytes.status().message()));
-  }
-  return *kbytes;
+  return ReadParsed(file, ParseMemTotalKbytes);
 }
 
 }  // namespace reclaim::agent

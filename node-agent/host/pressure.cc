@@ -44,16 +44,10 @@ absl::StatusOr<Pressure> ParsePressure(absl::string_view text) {
 }
 
 Maybe<Pressure> ReadPressure(const KernelFile& file) {
-  Maybe<std::string> text = ReadFile(file);
+  Maybe<Pressure> pressure = ReadParsed(file, ParsePressure);
   // EOPNOTSUPP, which absl maps to this code: PSI is built in and switched off.
-  if (absl::IsUnimplemented(text.status())) return std::nullopt;
-  if (!text.ok()) return text.status();
-  if (!text->has_value()) return std::nullopt;
-  absl::StatusOr<Pressure> pressure = ParsePressure(**text);
-  if (!pressure.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(file.name, ": ", pressure.status().message()));
-  }
-  return *pressure;
+  if (absl::IsUnimplemented(pressure.status())) return std::nullopt;
+  return pressure;
 }
 
 }  // namespace reclaim::agent

@@ -90,14 +90,7 @@ absl::StatusOr<std::vector<Zone>> ParseZoneinfo(absl::string_view text) {
 }
 
 Maybe<std::vector<Zone>> ReadZoneinfo(const KernelFile& file) {
-  Maybe<std::string> text = ReadFile(file, kMaxZoneinfo);
-  if (!text.ok()) return text.status();
-  if (!text->has_value()) return std::nullopt;
-  absl::StatusOr<std::vector<Zone>> zones = ParseZoneinfo(**text);
-  if (!zones.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(file.name, ": ", zones.status().message()));
-  }
-  return *std::move(zones);
+  return ReadParsed(file, ParseZoneinfo, kMaxZoneinfo);
 }
 
 }  // namespace reclaim::agent
