@@ -2,6 +2,7 @@
 """./dev check: what a reviewer should not have to look for."""
 
 import concurrent.futures
+import json
 import re
 import subprocess
 from collections.abc import Callable, Iterable, Sequence
@@ -81,16 +82,18 @@ def chart_problems() -> list[str]:
 
 
 def tidy_problems(files: Iterable[Path]) -> list[str]:
-    """clang-tidy on each of our .cc files; one found clean is not looked at again until it or what it includes changes."""
+    """clang-tidy on each of our .cc files; one found clean is looked at again when it, an include or the way of looking changes."""
     folder = cmake.build("release", ["proto"])  # the generated headers are all that clang-tidy needs of a build
     tree = mirror()
     clean = paths.cache_root() / "clang-tidy-clean"
     clean.mkdir(parents=True, exist_ok=True)
-    known_commands = (folder / "compile_commands.json").read_text()
-    sources = [f for f in files if f.suffix == ".cc" and f'"{tree / f}"' in known_commands]
+    commands = {entry["file"]: entry["command"] for entry in json.loads((folder / "compile_commands.json").read_text())}
+    sources = [f for f in files if f.suffix == ".cc" and str(tree / f) in commands]
+    version = subprocess.run(["clang-tidy", "--version"], capture_output=True, text=True, check=True).stdout
 
     def stamp(source: Path) -> Path:
-        return clean / key_of([str(source), tree / ".clang-tidy", *sorted(include_closure(tree, tree / source))])
+        how = [version, commands[str(tree / source)], *_for_tests(source)]
+        return clean / key_of([str(source), *how, tree / ".clang-tidy", *sorted(include_closure(tree, tree / source))])
 
     stamps = {source: stamp(source) for source in sources}
     todo = [source for source in sources if not stamps[source].exists()]
