@@ -75,7 +75,7 @@ void Controller::Work(const std::string& key) {
     CounterOf(registry_, rows::kReconcileTotal, {name_, outcome}).Increment();
   };
   if (result.ok()) {
-    queue_.Forget(key);
+    if (!result->postponed) queue_.Forget(key);
     if (result->requeue_after.has_value()) queue_.AddAfter(key, *result->requeue_after);
     count(result->requeue_after.has_value() ? "requeue_after" : "success");
     return;

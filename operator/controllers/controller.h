@@ -22,6 +22,8 @@ namespace reclaim::op {
 struct ReconcileResult {
   // Look at the key again after this long, whatever happens.
   std::optional<absl::Duration> requeue_after;
+  // What is to be done was not tried this time: failures before are not over, the back-off goes on.
+  bool postponed = false;
 };
 
 // Workers that take keys from a queue and bring what each names in line: read all, write the

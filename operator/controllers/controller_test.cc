@@ -103,6 +103,21 @@ TEST_F(ControllerTest, LooksAgainWhenAskedTo) {
   EXPECT_EQ(Count("requeue_after"), 1);
 }
 
+TEST_F(ControllerTest, APostponedKeyKeepsItsBackOff) {
+  std::atomic<int> calls = 0;
+  Controller controller(
+      "test", 1,
+      [&](const std::string&) -> absl::StatusOr<ReconcileResult> {
+        if (++calls % 2 == 1) return absl::UnavailableError("API server away");
+        return ReconcileResult{.requeue_after = absl::Milliseconds(1), .postponed = true};
+      },
+      clock_, registry_);
+  controller.Start();
+  controller.Add("a");
+  EXPECT_TRUE(Eventually("three failures in a row",
+                         [&] { return controller.queue().NumRequeues("a") >= 3; }));
+}
+
 TEST_F(ControllerTest, NeverWorksOnAKeyTwiceAtATimeAndLosesNoChange) {
   absl::Mutex mutex;
   std::map<std::string, int> running;

@@ -65,6 +65,7 @@ absl::StatusOr<ReconcileResult> NodeReclaimController::Reconcile(const std::stri
   const absl::Duration wait = pacer_.Take(node_name, clock_.Monotonic());
   if (wait > absl::ZeroDuration()) {
     result.requeue_after = std::min(wait, result.requeue_after.value_or(wait));
+    result.postponed = true;
     return result;
   }
   if (!owned) {

@@ -80,7 +80,9 @@ absl::StatusOr<ReconcileResult> PolicyStatusController::Reconcile(const std::str
   // Counts can wait; nodes wait for the release.
   const bool releases = !SameRollout(next, policy.status);
   const absl::Duration wait = pacer_.Take(policy_name, clock_.Monotonic());
-  if (wait > absl::ZeroDuration() && !releases) return ReconcileResult{wait};
+  if (wait > absl::ZeroDuration() && !releases) {
+    return ReconcileResult{.requeue_after = wait, .postponed = true};
+  }
 
   const absl::Status written = WriteStatus(policy, next);
   CounterOf(registry_, rows::kStatusWrites, {"ReclaimPolicy", written.ok() ? "success" : "error"})

@@ -123,5 +123,30 @@ TEST_F(StatusControllersTest, ANodeIsLookedAtAgainWhenAWriteIsNoLongerTrusted) {
   EXPECT_EQ(same->requeue_after, kTrust - absl::Seconds(3));
 }
 
+TEST_F(StatusControllersTest, AWriteThatWaitsForItsTurnIsNoSuccessAfterOneThatFailed) {
+  const Policy released = ReleasedPolicy("p", R"({"kswapd":{"workers":2}})");
+  kube::Json object = PolicyObject("uid-1", "1");
+  object["status"] = MakePolicyStatus("p", "uid-1", released.status)["status"];
+  caches_.policies.Upsert(object);
+  Plan();
+  transport_.Fail(absl::UnavailableError("API server away"));
+  EXPECT_FALSE(policies_.Reconcile("p").ok());
+  const auto policy = policies_.Reconcile("p");
+  ASSERT_TRUE(policy.ok()) << policy.status();
+  EXPECT_TRUE(policy->postponed);
+  EXPECT_EQ(policy->requeue_after, absl::Seconds(1));
+
+  const auto node = NewNode("n");
+  caches_.nodes.Upsert(
+      {{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", {{"name", "n"}, {"uid", node->uid}}}});
+  book_.AddNode("n");
+  book_.Connect("n", 1);
+  transport_.Fail(absl::UnavailableError("API server away"));
+  EXPECT_FALSE(node_reclaims_.Reconcile("n").ok());
+  const auto waiting = node_reclaims_.Reconcile("n");
+  ASSERT_TRUE(waiting.ok()) << waiting.status();
+  EXPECT_TRUE(waiting->postponed);
+}
+
 }  // namespace
 }  // namespace reclaim::op
