@@ -56,6 +56,7 @@ ReflectorStats Reflector::stats() const {
 
 void Reflector::Run() {
   bool list = true;
+  bool waited = false;  // before the watch that comes now
   while (!cancellation_.cancelled()) {
     AfterWatch next = AfterWatch::kWaitThenListAgain;
     absl::Status status;
@@ -63,11 +64,12 @@ void Reflector::Run() {
     if (list) {
       status = ListOnce();
       if (status.ok()) {
-        list = false;
+        list = waited = false;
         continue;
       }
     } else {
-      const WatchEnd end = WatchOnce();
+      WatchEnd end = WatchOnce();
+      end.after_wait = waited;
       status = end.status;
       next = DecideAfterWatch(end);
       if (status.ok() && next == AfterWatch::kWaitThenListAgain) {
@@ -76,6 +78,7 @@ void Reflector::Run() {
     }
     if (cancellation_.cancelled()) break;
     list = next == AfterWatch::kListAgain || next == AfterWatch::kWaitThenListAgain;
+    waited = next == AfterWatch::kWaitThenWatch;
     if (next == AfterWatch::kWatchAgain) continue;
     absl::Duration wait = absl::ZeroDuration();
     if (next != AfterWatch::kListAgain) {

@@ -40,6 +40,19 @@ TEST_F(ReflectorTest, A410AsAnswerListsAgainAndFindsDeletions) {
                                    "LIST resourceVersion=10", "WATCH resourceVersion=90"));
 }
 
+TEST_F(ReflectorTest, AServerThatIsBackAndHasForgottenIsListedAtOnce) {
+  // A wait after the 410 would last an hour.
+  Json expired = kExpired;
+  expired["details"] = {{"retryAfterSeconds", 3600}};
+  OnList(ListOf(10, {Object("a", 3)}));
+  OnWatch([](FakeReply& reply) { reply.Respond(503, "{}"); });
+  OnWatch([expired](FakeReply& reply) { reply.Respond(410, DumpJson(expired)); });
+  OnList(ListOf(90, {}));
+  Start();
+  ASSERT_TRUE(WaitForLog(2));
+  EXPECT_THAT(log(), ElementsAre("+a@3", "-a@3?"));
+}
+
 TEST_F(ReflectorTest, A410InsideAStreamListsAgain) {
   OnList(ListOf(10, {Object("a", 3)}));
   OnWatch(Event("MODIFIED", Object("a", 11)) + Event("ERROR", kExpired));

@@ -16,7 +16,9 @@ AfterWatch DecideAfterWatch(const WatchEnd& end) {
   const absl::Status& ended = end.status;
   const bool useless = end.lasted < kVeryShort && end.events == 0;
   if (ended.ok()) return useless ? AfterWatch::kWaitThenListAgain : AfterWatch::kWatchAgain;
-  if (IsGone(ended)) return useless ? AfterWatch::kWaitThenListAgain : AfterWatch::kListAgain;
+  if (IsGone(ended)) {
+    return useless && !end.after_wait ? AfterWatch::kWaitThenListAgain : AfterWatch::kListAgain;
+  }
   if (IsResourceVersionTooLarge(ended)) return AfterWatch::kWaitThenListAgain;
   if (IsTransportError(ended)) {
     // No loop: silence has lasted as long as the reflector is willing to wait for a byte.

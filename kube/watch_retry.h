@@ -23,6 +23,8 @@ struct WatchEnd {
   absl::Duration lasted = absl::ZeroDuration();
   bool opened = false;  // the server had answered 200
   int64_t events = 0;   // bookmarks included
+  // It was opened after a wait for the server (kWaitThenWatch), not right after a list.
+  bool after_wait = false;
 };
 
 // Pure. The rules (after client-go's reflector, with the differences named):
@@ -32,8 +34,10 @@ struct WatchEnd {
 //                                      is quiet (the server sends it no bookmarks before its first
 //                                      event); if the server is gone, the next watch tells
 //   410 or Expired, as an answer or as an ERROR event inside a 200 stream: list again; at once
-//                                      only after a watch that was of use, so that a server that
-//                                      expires everything is not asked in a loop
+//                                      after a watch that was of use, or after a wait for the
+//                                      server, which is back then and has forgotten our version;
+//                                      else wait, so that a server that expires everything is not
+//                                      asked in a loop
 //   our version is in the server's future (its storage was restored): wait, list
 //   no answer, reset, 401, 429, 502, 503, 504: wait, watch again (client-go lists after a 5xx;
 //                                      a version that is too old then gets its 410)

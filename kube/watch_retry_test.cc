@@ -25,12 +25,14 @@ TEST(WatchRetryTest, DecidesByHowTheWatchEnded) {
     int64_t events;
     AfterWatch expected;
     bool opened = true;
+    bool after_wait = false;
   } kCases[] = {
       {"server's deadline", absl::OkStatus(), kLong, 0, AfterWatch::kWatchAgain},
       {"clean end after an event", absl::OkStatus(), kShort, 1, AfterWatch::kWatchAgain},
       {"proxy that closes at once", absl::OkStatus(), kShort, 0, AfterWatch::kWaitThenListAgain},
       {"history gone after a good watch", Http(410), kLong, 3, AfterWatch::kListAgain},
       {"history gone when opening", Http(410), kShort, 0, AfterWatch::kWaitThenListAgain},
+      {"history gone over an outage", Http(410), kShort, 0, AfterWatch::kListAgain, true, true},
       {"refused", absl::UnavailableError(""), kShort, 0, AfterWatch::kWaitThenWatch, false},
       {"no answer", absl::DeadlineExceededError(""), kLong, 0, AfterWatch::kWaitThenWatch, false},
       {"reset", absl::UnavailableError(""), kLong, 9, AfterWatch::kWaitThenWatch},
@@ -48,8 +50,11 @@ TEST(WatchRetryTest, DecidesByHowTheWatchEnded) {
       {"giant line", absl::ResourceExhaustedError(""), kLong, 5, AfterWatch::kWaitThenListAgain},
   };
   for (const auto& c : kCases) {
-    const WatchEnd end = {
-        .status = c.status, .lasted = c.lasted, .opened = c.opened, .events = c.events};
+    const WatchEnd end = {.status = c.status,
+                          .lasted = c.lasted,
+                          .opened = c.opened,
+                          .events = c.events,
+                          .after_wait = c.after_wait};
     EXPECT_EQ(DecideAfterWatch(end), c.expected) << c.name;
   }
 }
