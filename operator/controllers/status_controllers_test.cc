@@ -40,6 +40,28 @@ class StatusControllersTest : public testing::Test {
                       clock_.Monotonic());
   }
 
+  // A policy in the cache and in the World. It is released, so that the same input gives the same
+  // status twice. Returns what the API server has of it.
+  kube::Json StoreReleasedPolicy() {
+    const Policy released = ReleasedPolicy("p", R"({"kswapd":{"workers":2}})");
+    kube::Json object = PolicyObject("uid-1", "1");
+    object["status"] = MakePolicyStatus("p", "uid-1", released.status)["status"];
+    caches_.policies.Upsert(object);
+    Plan();
+    return object;
+  }
+
+  // A node in the cache whose agent has a stream.
+  std::shared_ptr<const Node> ConnectNode() {
+    auto node = NewNode("n");
+    caches_.nodes.Upsert({{"apiVersion", "v1"},
+                          {"kind", "Node"},
+                          {"metadata", {{"name", "n"}, {"uid", node->uid}}}});
+    book_.AddNode("n");
+    book_.Connect("n", 1);
+    return node;
+  }
+
   SimulatedClock clock_;
   prometheus::Registry registry_;
   kube::testing::ScriptedTransport transport_;
@@ -69,12 +91,7 @@ TEST_F(StatusControllersTest, APolicyThatIsDeletedAndMadeAgainIsReleasedAtOnce) 
 }
 
 TEST_F(StatusControllersTest, APolicyIsLookedAtAgainWhenAWriteIsNoLongerTrusted) {
-  // Released, so that the same input gives the same status twice.
-  const Policy released = ReleasedPolicy("p", R"({"kswapd":{"workers":2}})");
-  kube::Json object = PolicyObject("uid-1", "1");
-  object["status"] = MakePolicyStatus("p", "uid-1", released.status)["status"];
-  caches_.policies.Upsert(object);
-  Plan();
+  kube::Json object = StoreReleasedPolicy();
   // What comes back is what was written; the script must know it before it is asked.
   const Policy policy = *sessions_.world()->FindPolicy("p");
   const auto next = NextPolicyStatus(policy, {}, clock_.Now());
@@ -98,15 +115,10 @@ TEST_F(StatusControllersTest, APolicyIsLookedAtAgainWhenAWriteIsNoLongerTrusted)
 }
 
 TEST_F(StatusControllersTest, ANodeIsLookedAtAgainWhenAWriteIsNoLongerTrusted) {
-  const auto node = NewNode("n");
-  caches_.nodes.Upsert(
-      {{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", {{"name", "n"}, {"uid", node->uid}}}});
-  kube::Json object = MakeNodeReclaim(*node);
+  kube::Json object = MakeNodeReclaim(*ConnectNode());
   object["metadata"]["uid"] = "uid-nr";
   object["metadata"]["resourceVersion"] = "1";
   caches_.node_reclaims.Upsert(object);
-  book_.AddNode("n");
-  book_.Connect("n", 1);
   const auto next = NextNodeStatus(book_.Find("n").observation,
                                    kswapd::v1alpha1::NodeReclaimStatus(), clock_.Now());
   object["status"] = MakeNodeReclaimStatus("n", next)["status"];
@@ -123,24 +135,18 @@ TEST_F(StatusControllersTest, ANodeIsLookedAtAgainWhenAWriteIsNoLongerTrusted) {
   EXPECT_EQ(same->requeue_after, kTrust - absl::Seconds(3));
 }
 
-TEST_F(StatusControllersTest, AWriteThatWaitsForItsTurnIsNoSuccessAfterOneThatFailed) {
-  const Policy released = ReleasedPolicy("p", R"({"kswapd":{"workers":2}})");
-  kube::Json object = PolicyObject("uid-1", "1");
-  object["status"] = MakePolicyStatus("p", "uid-1", released.status)["status"];
-  caches_.policies.Upsert(object);
-  Plan();
+TEST_F(StatusControllersTest, AStatusOfAPolicyThatWaitsForItsTurnEndsNoBackOff) {
+  StoreReleasedPolicy();
   transport_.Fail(absl::UnavailableError("API server away"));
   EXPECT_FALSE(policies_.Reconcile("p").ok());
-  const auto policy = policies_.Reconcile("p");
-  ASSERT_TRUE(policy.ok()) << policy.status();
-  EXPECT_TRUE(policy->postponed);
-  EXPECT_EQ(policy->requeue_after, absl::Seconds(1));
+  const auto waiting = policies_.Reconcile("p");
+  ASSERT_TRUE(waiting.ok()) << waiting.status();
+  EXPECT_TRUE(waiting->postponed);
+  EXPECT_EQ(waiting->requeue_after, absl::Seconds(1));
+}
 
-  const auto node = NewNode("n");
-  caches_.nodes.Upsert(
-      {{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", {{"name", "n"}, {"uid", node->uid}}}});
-  book_.AddNode("n");
-  book_.Connect("n", 1);
+TEST_F(StatusControllersTest, AStatusOfANodeThatWaitsForItsTurnEndsNoBackOff) {
+  ConnectNode();
   transport_.Fail(absl::UnavailableError("API server away"));
   EXPECT_FALSE(node_reclaims_.Reconcile("n").ok());
   const auto waiting = node_reclaims_.Reconcile("n");
