@@ -29,14 +29,15 @@ struct DesiredSetting {
   int64_t value = 0;
   // Set: this kernel cannot do it; names the missing files and the way out.
   std::string unsupported = {};
-  // Set: the kernel would take it, and this machine would not survive it; names the most it can
-  // have.
+  // Set: the kernel would take it, and this machine would not, or might not, survive it; says why
+  // and, where it is known, the most it can have.
   std::string harmful = {};
 };
 
 // All settings that `spec` wants, in the order of the API. Pure.
 //
-// watermarks.minFreeKbytes: at most a quarter of the machine's memory, which the API cannot know.
+// watermarks.minFreeKbytes: at most a quarter of the machine's memory, which the API cannot know;
+// harmful too when the agent could not read how much that is.
 //
 // kswapd workers: nodeN/kswapd_threads where the kernel has it; else vm.kswapd_threads, one value
 // for all NUMA nodes, and the exceptions of spec.kswapd.numaNodes are unsupported; else

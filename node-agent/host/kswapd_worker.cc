@@ -78,24 +78,22 @@ std::optional<KswapdName> ParseKswapdName(absl::string_view comm) {
 }
 
 std::optional<KswapdWorker> KswapdFinder::Read(int pid) const {
-  Maybe<std::string> text = ReadFile(files_.ProcessStat(pid));
-  if (!text.ok() || !text->has_value()) return std::nullopt;
-  absl::StatusOr<ProcessStat> stat = ParseProcessStat(**text);
-  if (!stat.ok() || (stat->flags & kPfKswapd) == 0) return std::nullopt;
-  const std::optional<KswapdName> name = ParseKswapdName(stat->comm);
+  const Maybe<ProcessStat> read = ReadParsed(files_.ProcessStat(pid), ParseProcessStat);
+  if (!read.ok() || !read->has_value()) return std::nullopt;
+  const ProcessStat& stat = **read;
+  if ((stat.flags & kPfKswapd) == 0) return std::nullopt;
+  const std::optional<KswapdName> name = ParseKswapdName(stat.comm);
   if (!name.has_value()) return std::nullopt;
 
   KswapdWorker worker{name->numa_node, name->worker, pid, absl::ZeroDuration()};
   // schedstat has nanoseconds and needs CONFIG_SCHED_INFO; stat has ticks, always.
-  if (Maybe<std::string> schedstat = ReadFile(files_.ProcessSchedstat(pid));
-      schedstat.ok() && schedstat->has_value()) {
-    if (absl::StatusOr<absl::Duration> time = ParseSchedstat(**schedstat); time.ok()) {
-      worker.cpu_time = *time;
-      return worker;
-    }
+  if (const Maybe<absl::Duration> time = ReadParsed(files_.ProcessSchedstat(pid), ParseSchedstat);
+      time.ok() && time->has_value()) {
+    worker.cpu_time = **time;
+    return worker;
   }
   static const int64_t ticks_per_second = sysconf(_SC_CLK_TCK);
-  worker.cpu_time = absl::Seconds(1) * static_cast<double>(stat->stime_ticks) /
+  worker.cpu_time = absl::Seconds(1) * static_cast<double>(stat.stime_ticks) /
                     static_cast<double>(ticks_per_second);
   return worker;
 }
