@@ -33,7 +33,7 @@ BUILD_PACKAGES = (
 
 CLUSTER_PACKAGES = (
     "qemu-system-x86 qemu-utils busybox-static runc containernetworking-plugins iptables nftables "
-    "iproute2 conntrack mount util-linux e2fsprogs dropbear-bin git ca-certificates"
+    "iproute2 conntrack mount util-linux e2fsprogs dropbear-bin ca-certificates"
 ).split()
 
 CHECK_PACKAGES = "clang-format clang-tidy shellcheck python3-pyflakes python3-yaml".split()
