@@ -28,7 +28,7 @@ BUILD_PACKAGES = (
     "libprotobuf-dev libabsl-dev libcpp-httplib-dev prometheus-cpp-dev libyaml-cpp-dev "
     "nlohmann-json3-dev libgtest-dev libgmock-dev libssl-dev openssl "
     # kernel
-    "flex bison bc libelf-dev rsync zstd lz4 xz-utils cpio kmod make gcc"
+    "flex bison bc libelf-dev rsync zstd lz4 xz-utils cpio kmod make gcc patch"
 ).split()
 
 CLUSTER_PACKAGES = (

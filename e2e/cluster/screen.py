@@ -8,11 +8,16 @@ from devtool.process import tail
 from e2e.cluster import prometheus
 from e2e.cluster.cluster import Cluster
 
+SAMPLE = "reclaimpolicy.kswapd.dev/sample"
+
 
 def show(cluster: Cluster, took: str = "") -> None:
     print()
     if took:
         print(f"The cluster is up ({took}).")
+    if not parts(cluster).get("kube-apiserver"):
+        print("The API server does not run, so there is no more to tell. ./dev up starts it again; what is in the cluster is kept.")
+        return
     for title, words in (
         ("Nodes", ["get", "nodes", "-L", "e2e.kswapd.dev/kernel"]),
         ("Policies", ["get", "reclaimpolicies"]),
@@ -31,11 +36,21 @@ Prometheus  {prometheus.url(cluster.plan)}
 kubeconfig  {cluster.kubeconfig}
 
 Try next
-  ./dev kubectl edit reclaimpolicy sample        change it and watch it arrive
+  {_next_policy(cluster)}
   ./dev kubectl get nodereclaims -w
   ./dev node {first} 'ps | grep kswapd'          the workers, in the machine itself
   ./dev promql 'reclaim_kswapd_workers_effective'
   ./dev test e2e                                 ./dev down ends it all""")
+
+
+def _next_policy(cluster: Cluster) -> str:
+    try:
+        there = cluster.kubectl("get", "reclaimpolicies", "-o", "name").split()
+    except DevError:  # a bare cluster does not know the kind
+        there = []
+    if SAMPLE in there:
+        return "./dev kubectl edit reclaimpolicy sample        change it and watch it arrive"
+    return "./dev kubectl apply -f e2e/cluster/sample-policy.yaml"
 
 
 def parts(cluster: Cluster) -> dict[str, bool]:
