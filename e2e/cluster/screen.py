@@ -3,12 +3,11 @@
 
 from typing import Any
 
+from devtool import paths
 from devtool.errors import DevError
 from devtool.process import tail
-from e2e.cluster import prometheus
+from e2e.cluster import install, prometheus
 from e2e.cluster.cluster import Cluster
-
-SAMPLE = "reclaimpolicy.kswapd.dev/sample"
 
 
 def show(cluster: Cluster, took: str = "") -> None:
@@ -18,6 +17,7 @@ def show(cluster: Cluster, took: str = "") -> None:
     if not parts(cluster).get("kube-apiserver"):
         print("The API server does not run, so there is no more to tell. ./dev up starts it again; what is in the cluster is kept.")
         return
+    tables = {}
     for title, words in (
         ("Nodes", ["get", "nodes", "-L", "e2e.kswapd.dev/kernel"]),
         ("Policies", ["get", "reclaimpolicies"]),
@@ -30,27 +30,25 @@ def show(cluster: Cluster, took: str = "") -> None:
         except DevError as e:
             text = str(e).splitlines()[-1]
         print("".join(f"  {line}\n" for line in text.splitlines()), end="")
+        tables[title] = text
     first = cluster.plan.nodes[0].name
     print(f"""
 Prometheus  {prometheus.url(cluster.plan)}
 kubeconfig  {cluster.kubeconfig}
 
 Try next
-  {_next_policy(cluster)}
+  {policy_to_try(tables["Policies"])}
   ./dev kubectl get nodereclaims -w
   ./dev node {first} 'ps | grep kswapd'          the workers, in the machine itself
   ./dev promql 'reclaim_kswapd_workers_effective'
   ./dev test e2e                                 ./dev down ends it all""")
 
 
-def _next_policy(cluster: Cluster) -> str:
-    try:
-        there = cluster.kubectl("get", "reclaimpolicies", "-o", "name").split()
-    except DevError:  # a bare cluster does not know the kind
-        there = []
-    if SAMPLE in there:
+def policy_to_try(policies: str) -> str:
+    """policies: kubectl's table of them; empty when there is none, its complaint when the kind is unknown."""
+    if any(line.split()[:1] == ["sample"] for line in policies.splitlines()):
         return "./dev kubectl edit reclaimpolicy sample        change it and watch it arrive"
-    return "./dev kubectl apply -f e2e/cluster/sample-policy.yaml"
+    return f"./dev kubectl apply -f {install.SAMPLE.relative_to(paths.REPO)}"
 
 
 def parts(cluster: Cluster) -> dict[str, bool]:
